@@ -25,15 +25,15 @@ type Footprint struct {
 	SourceToken int64
 }
 
-// Limits are the capacity of a batch. Memory is reserved for all of it and taken at its first use.
+// Limits are the capacity of a batch. Memory is reserved for the whole capacity, and taken when it is first used.
 type Limits struct {
 	Rows      int // of all sentences together
 	MaxLength int // decoder tokens of a row, including the forced prefix
 }
 
 // Batch is the decoding state (cross-attention keys and values, KV cache) of a changing set of sentences that share every decoder
-// step. A sentence occupies a slot, 0 to Len()-1, and has a row for each of its hypotheses: one in greedy search and in its first
-// step, as many as beams later.
+// step. A sentence occupies a slot, which is a number from 0 to Len()-1, and has a row for each of its hypotheses: one row in
+// greedy search and in the sentence's first step, later as many as beams.
 //
 // Sentences may Join and Leave between any two steps, and rows of different lengths, sentences of different widths decode
 // together: continuous batching. A batch must be used by one goroutine. An error from Join or Step that wraps [ErrInput] changes
@@ -42,13 +42,14 @@ type Batch interface {
 	// Len returns the number of sentences.
 	Len() int
 	// Join encodes the sources, each [srcLen] ids (language token, pieces, </s>), and appends the sentences as slots Len() to
-	// Len()+n-1. They have not been fed a token yet.
+	// Len()+n-1. The new sentences have not been fed a token yet.
 	Join(ctx context.Context, sources [][]int64) error
-	// Begin begins to encode a source between steps. It takes the room of a sentence, which is appended once it is encoded.
+	// Begin begins to encode a source between steps. The source takes the room of a sentence, which is appended to the batch once
+	// the source is encoded.
 	Begin(ctx context.Context, source []int64) (Encoding, error)
-	// Step feeds sentences: feeds has an entry for each slot, the zero Feed for a sentence that rests; at least one must take
-	// part. It returns the k best continuations of every row, slot by slot: one row for a sentence that is fed its prefix,
-	// len(Tokens) rows for any other.
+	// Step feeds sentences: feeds has an entry for each slot, the zero Feed for a sentence that does not take part; at least one
+	// must take part. Step returns the k best continuations of every row, slot by slot: one row for a sentence that is fed its
+	// prefix, len(Tokens) rows for any other.
 	Step(ctx context.Context, feeds []Feed, k int) (Candidates, error)
 	// Leave removes the sentence in slot i. The sentence in the last slot moves to i.
 	Leave(i int)
@@ -56,10 +57,10 @@ type Batch interface {
 	Close() error
 }
 
-// Encoding is a source that is encoded in pieces, between the calls of its batch. It ends with the batch.
+// Encoding is a source that is encoded in pieces, between the calls of its batch. An Encoding ends with its batch.
 type Encoding interface {
 	// Continue continues for about most, and reports whether the sentence has joined the batch. Its errors are like those of
-	// Join; after an error, or done, it must not be called again.
+	// Join. After an error, or once done, Continue must not be called again.
 	Continue(ctx context.Context, most time.Duration) (done bool, err error)
 }
 

@@ -17,11 +17,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// checkedFile is the file in a folder that records which of its files had the right checksum, like git's index.
+// checkedFile is a file in a folder. It records which of the folder's files had the right checksum, like git's index.
 const checkedFile = ".dragoman.checked"
 
 // settled is the minimum age of a file's last change before its checksum is recorded. File systems count time in ticks of up to 2
-// s: a second write within the tick of the first would not be visible.
+// s: so a second write within the tick of the first would not be visible.
 const settled = 2 * time.Second
 
 // checked is the state of a file when its checksum was right.
@@ -30,8 +30,8 @@ type checked struct {
 	State
 }
 
-// CheckFiles compares files of the folder dir with their sizes and, according to the policy, checksums, several at once. Its
-// error names the first file that differs and wraps ErrDamaged, or is ctx's.
+// CheckFiles compares files of the folder dir with their expected sizes and, according to the policy, checksums, several files at
+// once. Its error names the first file that differs and wraps ErrDamaged, or is ctx's.
 func CheckFiles(ctx context.Context, dir string, files map[string]File, policy Verify) error {
 	known, start := readChecked(dir), time.Now()
 	var (
@@ -59,8 +59,8 @@ func CheckFiles(ctx context.Context, dir string, files map[string]File, policy V
 	return nil
 }
 
-// verifyFile compares a file with its expected size and checksum, and returns its state. It reads the file unless the policy lets
-// it trust the known state.
+// verifyFile compares a file with its expected size and checksum, and returns its state. It reads the file unless the policy
+// allows trust in the known state.
 func verifyFile(ctx context.Context, path string, want File, known checked, policy Verify) (checked, error) {
 	before, err := inspect(path)
 	if err != nil {
@@ -112,8 +112,8 @@ func readChecked(dir string) map[string]checked {
 	return known
 }
 
-// rememberChecked records the files that were read since start and have not changed meanwhile. It may fail: the next check then
-// reads them again.
+// rememberChecked records the files that were read since start and have not changed meanwhile. It may fail: then the next check
+// reads the files again.
 func rememberChecked(dir string, known, read map[string]checked, start time.Time) {
 	all := maps.Clone(known)
 	for name, c := range read {
@@ -168,7 +168,7 @@ func CreateFile(path string, from io.Reader) (size int64, err error) {
 	return size, errors.Join(err, f.Close())
 }
 
-// Leftovers returns the paths of entries of dir that match one of the patterns of a killed process's remains. There are none if
+// Leftovers returns the paths of entries of dir that match one of the patterns of a killed process's remains. It returns none if
 // dir cannot be read.
 func Leftovers(dir string, patterns ...string) []string {
 	var paths []string

@@ -11,8 +11,8 @@ import (
 var ErrInput = errors.New("input that the model cannot take")
 
 // ErrLost means that the device or the files of a model have failed: every further call of the model fails, and other models are
-// not affected. After a fault of a GPU the process must be restarted to use the GPU again. With [ErrDamaged] the model's files
-// have changed since it was opened, and it can be opened again.
+// not affected. After a fault of a GPU the process must be restarted to use the GPU again. If the error also wraps [ErrDamaged],
+// the model's files have changed since the model was opened, and it can be opened again.
 var ErrLost = errors.New("the device is lost")
 
 // Panic is the panic value of a model if the fault occurred on a goroutine of its own, whose stack is lost when the panic is
@@ -25,7 +25,7 @@ type Panic struct {
 // Error returns the value and the stack, in the form of an unrecovered panic.
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-// NoEOF turns the end of a file where there should be more into an error that says so.
+// NoEOF replaces io.EOF, where a file should have more bytes, by an error that says so.
 func NoEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -14,9 +14,9 @@ const lockPoll = 100 * time.Millisecond
 // lockFile is the locked file in a folder.
 const lockFile = ".dragoman.lock"
 
-// Lock locks a folder, by a file that it creates if needed, for one process at a time on all machines that share it. If another
-// process holds the lock, it calls waiting once, and waits until ctx ends. The kernel frees the lock when the process dies. The
-// file stays: its deletion would let two other processes lock different files of the same name.
+// Lock locks a folder for one process at a time, on all machines that share the folder, by a file that it creates if needed. If
+// another process holds the lock, Lock calls waiting once, and waits until ctx ends. The kernel frees the lock when the process
+// dies. The file stays, because its deletion would let two other processes lock different files of the same name.
 func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err error) {
 	lock := newLock(dir)
 	free, err := lock.TryLock()

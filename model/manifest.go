@@ -26,7 +26,8 @@ const (
 	WeightsFile    = "weights.bin" // external data of all graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
-	// If sources and translations have different pieces; the vocabulary of translations exists only if it differs.
+	// Files of models whose sources and translations have different pieces; the vocabulary of translations exists only if it
+	// differs.
 	SourcePiecesFile = "source.spm"
 	TargetPiecesFile = "target.spm"
 	TargetVocabFile  = "target_vocab.json"
@@ -34,15 +35,15 @@ const (
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"
 	CUDADecoderFile = "decoder.device.onnx"
-	// The settings of a checkpoint. An export has them if its tokenizer needs them.
+	// The settings of a checkpoint. An export has these files if its tokenizer needs them.
 	ConfigFile           = "config.json"
 	GenerationConfigFile = "generation_config.json"
 	// TokenizerConfigFile exists only if the checkpoint has one.
 	TokenizerConfigFile = "tokenizer_config.json"
 )
 
-// ManifestFormat is the version of the exported folder's layout and graphs. It changes whenever a folder exported by an older
-// build must be exported again.
+// ManifestFormat is the version of the exported folder's layout and graphs. The version changes whenever folders exported by an
+// older build must be exported again.
 const ManifestFormat = 4
 
 // Precision is the format of an exported model's weights and computation.
@@ -67,7 +68,7 @@ func ParsePrecision(s string) (Precision, error) {
 type Manifest struct {
 	Format    int       `json:"format"`
 	Source    string    `json:"source"`             // repository, URL or folder of the checkpoint
-	Revision  string    `json:"revision,omitempty"` // its commit, if the source has one
+	Revision  string    `json:"revision,omitempty"` // commit of the source, if it has commits
 	Precision Precision `json:"precision"`
 	// Family is the name of the model's family; "" in exports of builds with a single family. See package model/family.
 	Family string `json:"family,omitempty"`
@@ -86,15 +87,15 @@ type Manifest struct {
 // Scripts describes the order of the LM head's outputs in an 8-bit export, and the tokens of the languages of translations.
 type Scripts struct {
 	Tokens    int64            `json:"tokens"`              // offset in [WeightsFile] of the tokens of the outputs, int32 [vocab_size]
-	Runs      []Script         `json:"runs"`                // consecutive; together they are the vocabulary
+	Runs      []Script         `json:"runs"`                // consecutive runs of outputs, together the whole vocabulary
 	Languages map[string]int64 `json:"languages"`           // the token of each target language
-	InSource  bool             `json:"in_source,omitempty"` // it is a token of the source, not of the translation's prefix
+	InSource  bool             `json:"in_source,omitempty"` // whether the language's token is in the source, not in the translation's prefix
 }
 
 // Script is a run of outputs whose tokens have letters of one writing system.
 type Script struct {
 	Name    string `json:"name"`            // of [unicode.Scripts]; "": no letters, or letters of all scripts
-	Names   bool   `json:"names,omitempty"` // they have capital letters, and may occur in texts of any script whose source has them
+	Names   bool   `json:"names,omitempty"` // the tokens have capital letters, and may occur in a translation in any script if its source has them
 	Outputs int    `json:"outputs"`
 }
 
@@ -131,8 +132,8 @@ var ErrDamaged = errors.New("the exported model is damaged")
 // maxManifest is the maximum size of a manifest in bytes; typical ones have some thousand.
 const maxManifest = 1 << 20
 
-// ReadManifest reads the manifest of the exported folder dir. It fails with ErrNoModel if there is none, with ErrDamaged if it is
-// not one, and otherwise names the field at fault.
+// ReadManifest reads the manifest of the exported folder dir. It fails with ErrNoModel if there is no manifest, with ErrDamaged
+// if the file is not a manifest, and otherwise with an error that names the field at fault.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestFile)
 	f, err := os.Open(path)
@@ -184,8 +185,8 @@ func (m *Manifest) Write(dir string) error {
 	return ReplaceFile(filepath.Join(dir, ManifestFile), bytes.Replace(raw, []byte(noChecksum), []byte(checksum(raw)), 1))
 }
 
-// storedManifest is a manifest in its file. The checksum comes first, and is the checksum of the file with noChecksum in its
-// place; "" in exports of builds without checksums.
+// storedManifest is a manifest in its file. The checksum comes first. It is the checksum of the file with noChecksum in the place
+// of the checksum; "" in exports of builds without checksums.
 type storedManifest struct {
 	Checksum string `json:"checksum"`
 	*Manifest
@@ -195,8 +196,8 @@ const noChecksum = "000000000000000000000000000000000000000000000000000000000000
 
 func checksum(raw []byte) string { return fmt.Sprintf("%x", sha256.Sum256(raw)) }
 
-// Check compares files of the exported folder dir with the manifest, see [CheckFiles]: the named files, or all if there are no
-// names.
+// Check compares files of the exported folder dir with the manifest, see [CheckFiles]: the named files, or all files if names is
+// empty.
 func (m *Manifest) Check(ctx context.Context, dir string, policy Verify, names ...string) error {
 	files := m.Files
 	if len(names) > 0 {

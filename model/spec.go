@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Upper limits of a model's sizes, twice to eight times the sizes of the largest models (M2M100 12B, NLLB-200 54B): a file must
-// not determine how much is allocated.
+// Upper limits of a model's sizes, twice to eight times the sizes of the largest models (M2M100 12B, NLLB-200 54B), so that a
+// file cannot make the program allocate too much.
 const (
 	LimitVocab     = 1 << 20
 	LimitWidth     = 1 << 13 // of the hidden states
@@ -22,8 +22,8 @@ const (
 	LimitShortlist = 1 << 26
 )
 
-// Spec has the sizes and special ids of a model. All of it is read from a checkpoint's config.json and generation_config.json,
-// without assumptions.
+// Spec has the sizes and special ids of a model. All fields are read from a checkpoint's config.json and generation_config.json;
+// nothing is assumed.
 type Spec struct {
 	VocabSize    int   `json:"vocab_size"`    // rows of the decoder's embedding, including languages and unused rows
 	DModel       int   `json:"d_model"`       // width of the hidden states
@@ -35,16 +35,17 @@ type Spec struct {
 	// TiedHead reports whether the LM head is the decoder's embedding.
 	TiedHead bool `json:"tied_head"`
 
-	// Parts of the network. Their zero values are M2M100's, whose manifests lack them.
+	// Parts of the network. The zero values are M2M100's, whose manifests lack these fields.
 
-	// SourceVocab is the number of rows of the encoder's embedding if it has its own; 0: encoder and decoder share one.
+	// SourceVocab is the number of rows of the encoder's embedding if the encoder has its own; 0: encoder and decoder share one
+	// embedding.
 	SourceVocab   int        `json:"source_vocab,omitempty"`
 	PostNorm      bool       `json:"post_norm,omitempty"`      // a norm after each block, none before it or at the end of a stack
 	EmbeddingNorm bool       `json:"embedding_norm,omitempty"` // a norm after the embeddings of each stack
 	Activation    Activation `json:"activation,omitempty"`
 	Positions     Positions  `json:"positions,omitempty"`
 	LogitsBias    bool       `json:"logits_bias,omitempty"` // the LM head has a bias
-	// Of relative positions: the number of buckets of distances, and the distance from which all are equal.
+	// For relative positions: the number of buckets of distances, and the distance from which on all distances count as equal.
 	Buckets     int  `json:"buckets,omitempty"`
 	MaxDistance int  `json:"max_distance,omitempty"`
 	RMSNorm     bool `json:"rms_norm,omitempty"` // norms neither subtract the mean nor have a bias
@@ -64,7 +65,7 @@ type Spec struct {
 	DecoderStart int64 `json:"decoder_start"`
 
 	NeverPad    bool `json:"never_pad,omitempty"`   // the padding token is not generated
-	Renormalize bool `json:"renormalize,omitempty"` // and has no probability
+	Renormalize bool `json:"renormalize,omitempty"` // and has no probability, so that the others are normalized without it
 	ForcedEnd   bool `json:"forced_end,omitempty"`  // the last token of maximum length is the end token, whatever its probability
 
 	Generation Generation `json:"generation"`
@@ -92,11 +93,11 @@ const (
 	FairseqPositions Positions = ""
 	// OriginalPositions, of "Attention is all you need", have the frequencies 10000^(-2i/d), from position 0.
 	OriginalPositions Positions = "original"
-	// PlainPositions are Fairseq's, counted from 0: Marian's.
+	// PlainPositions are Marian's: like Fairseq's, but counted from 0.
 	PlainPositions Positions = "plain"
 	// LearnedPositions are weights of each stack.
 	LearnedPositions Positions = "learned"
-	// TablePositions are weights of each stack too; the first row is the first position's.
+	// TablePositions are weights of each stack too; the first row is that of the first position.
 	TablePositions Positions = "table"
 	// RelativePositions are not embedded: the distance of two tokens has a weight for each head of each stack, which is added to
 	// their score in self-attention.
@@ -190,12 +191,12 @@ func (s Spec) Check() error {
 	return nil
 }
 
-// The defaults for relative positions: the longest source or target, which the network does not bound, and the distance from
-// which on positions are not told apart.
+// The defaults for relative positions: the length of the longest source or target, which the network does not limit, and the
+// distance from which on distances count as equal.
 const UsualPositions, UsualDistance = 512, 128
 
 // Shortlist has the sizes of a lexical shortlist: the translation of a source has only the first tokens and the tokens listed for
-// the source's tokens. Only 8-bit exports have one.
+// the source's tokens. Only 8-bit exports have a shortlist.
 type Shortlist struct {
 	First   int `json:"first"`   // tokens
 	Words   int `json:"words"`   // tokens with a list
@@ -215,7 +216,7 @@ type Stack struct {
 	Layers int `json:"layers"`
 	Heads  int `json:"heads"`
 	FFN    int `json:"ffn"`
-	// HeadWidth is the width of a head if all heads together are not as wide as the model, or 0.
+	// HeadWidth is the width of a head, or 0 if all heads together are as wide as the model.
 	HeadWidth int `json:"head_width,omitempty"`
 }
 
@@ -247,8 +248,8 @@ func (s Spec) TokenBytes(half bool) int {
 // Generation has a checkpoint's own defaults for decoding, from generation_config.json (or, in older checkpoints, config.json).
 type Generation struct {
 	Beams         int     `json:"beams"`
-	MaxLength     int     `json:"max_length"` // of decoder tokens, including the forced prefix
-	MinLength     int     `json:"min_length"` // likewise
+	MaxLength     int     `json:"max_length"` // maximum number of decoder tokens, including the forced prefix
+	MinLength     int     `json:"min_length"` // minimum number of decoder tokens, counted in the same way
 	LengthPenalty float64 `json:"length_penalty"`
 	// EarlyStopping is "true", "false" or "never", as in Hugging Face's generate().
 	EarlyStopping     string  `json:"early_stopping"`
@@ -264,7 +265,7 @@ func (s Spec) FFNMatrices() int {
 	return 2
 }
 
-// Parameters returns the number of the model's weights, with shared ones counted once.
+// Parameters returns the number of the model's weights, with shared weights counted once.
 func (s Spec) Parameters() int {
 	d, norm, matrices, biased := s.DModel, 2*s.DModel, s.FFNMatrices(), 1
 	if s.RMSNorm {

@@ -5,12 +5,12 @@ import (
 	"os"
 )
 
-// State is the file system's state of a file. It changes when the file is written or replaced.
+// State is the file system's state of a file. The state changes when the file is written or replaced.
 type State struct {
 	Size     int64  `json:"size"`
 	Inode    uint64 `json:"inode"`
 	Modified int64  `json:"modified"` // nanoseconds since 1970
-	Changed  int64  `json:"changed"`  // of the inode; programs cannot reset it
+	Changed  int64  `json:"changed"`  // time of change of the inode, which programs cannot reset
 }
 
 // StateOf returns the state of a file, and its mode.

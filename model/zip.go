@@ -9,8 +9,8 @@ import (
 // MaxZipDirectory is the maximum size in bytes of the directory of a model's zip archive: about 100 bytes per entry.
 const MaxZipDirectory = 16 << 20
 
-// OpenZip reads the directory of an archive of size bytes. It fails if it is larger than [MaxZipDirectory]: it would fill the
-// memory before its entries can be counted.
+// OpenZip reads the directory of an archive of size bytes. It fails if the directory is larger than [MaxZipDirectory], because
+// the directory would fill the memory before its entries can be counted.
 func OpenZip(r io.ReaderAt, size int64) (*zip.Reader, error) {
 	m := &meter{r: r, left: MaxZipDirectory}
 	z, err := zip.NewReader(m, size)

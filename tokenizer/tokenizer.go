@@ -6,9 +6,9 @@
 // package model/family, which creates the tokenizers of checkpoints. Models may have pieces of words instead (package
 // tokenizer/moses).
 //
-// Special tokens and languages are added by id. Text is never converted to one: "</s>" or "__en__" typed by a user is text.
-// Hugging Face behaves so with split_special_tokens=True, and decodes as Decode does with clean_up_tokenization_spaces=False and
-// skip_special_tokens=True.
+// Special tokens and languages are added by id. Text is never converted to a special token: "</s>" or "__en__" typed by a user is
+// text. Hugging Face behaves so with split_special_tokens=True, and decodes as Decode does with
+// clean_up_tokenization_spaces=False and skip_special_tokens=True.
 package tokenizer
 
 import (
@@ -38,7 +38,7 @@ var (
 // Tokenizer converts text to ids and back. It is immutable and safe for concurrent use.
 type Tokenizer struct {
 	source    side
-	target    side // of translations
+	target    side // for translations
 	framing   Framing
 	prefixes  map[[2]string]string
 	languages []Language
@@ -48,7 +48,7 @@ type Tokenizer struct {
 	buffers sync.Pool // of *buffer
 }
 
-// buffer is the memory of one Encode, kept for the next.
+// buffer is the working memory of one Encode, kept for the next.
 type buffer struct {
 	normalized []byte
 	tokens     []spm.Token
@@ -57,27 +57,28 @@ type buffer struct {
 // side holds the pieces of sources, or of translations, and their ids.
 type side struct {
 	pieces *spm.Model
-	words  *moses.Words // instead of pieces
+	words  *moses.Words // used instead of pieces, if not nil
 	vocab  *vocabulary
-	ids    []int32 // from a piece's id in pieces to its token id; nil if vocab shares pieces
+	ids    []int32 // token ids by a piece's id in pieces; nil if vocab shares pieces
 }
 
 // Config is the configuration of a tokenizer.
 type Config struct {
 	Pieces *spm.Model
-	// Vocabulary has the ids of pieces, 0 to len-1, including special tokens. The tokenizer keeps it.
+	// Vocabulary has the ids of pieces, 0 to len-1, including special tokens. The tokenizer keeps the map.
 	Vocabulary map[string]int64
-	// TargetPieces and TargetVocabulary are those of translations, if they differ.
+	// TargetPieces and TargetVocabulary are used for translations, if these have other pieces than sources.
 	TargetPieces     *spm.Model
 	TargetVocabulary map[string]int64
-	// Words and TargetWords replace both Pieces.
+	// Words and TargetWords replace Pieces and TargetPieces.
 	Words, TargetWords *moses.Words
 	// Sparse allows missing ids in the vocabularies.
 	Sparse bool
 	// Special are the tokens of Vocabulary that no text is converted to, </s> and <unk> among them; nil means <s>, <pad>, </s>
 	// and <unk>.
 	Special []string
-	// Languages have ids from len(Vocabulary) on, or the ids of special tokens. The tokenizer keeps it.
+	// Languages are the model's languages. The id of each is either that of a special token, or one from len(Vocabulary) on. The
+	// tokenizer keeps this slice: do not change it afterwards.
 	Languages []Language
 	Framing   Framing
 	// Prefixes are prepended to texts, by source and target language, such as "translate English to German: "; nil for none.
@@ -89,10 +90,10 @@ type Config struct {
 // Language is a language of a model.
 type Language struct {
 	Code string // the code for users
-	ID   int64  // of its token; negative if it has none
+	ID   int64  // id of the language's token; negative if it has no token
 }
 
-// Part is a token beside the pieces of a text.
+// Part is a kind of token besides the pieces of a text.
 type Part int
 
 // The parts.
@@ -189,8 +190,8 @@ func sideOf(pieces *spm.Model, vocab *vocabulary) side {
 	return s
 }
 
-// SourceSize returns the number of ids of sources: of the vocabulary, the languages and the unused ones. A model has at least as
-// many rows.
+// SourceSize returns the number of ids of sources: of the vocabulary, the languages and the unused ids. A model's embedding has
+// at least as many rows.
 func (t *Tokenizer) SourceSize() int { return t.size }
 
 // Size returns the number of ids of translations.
@@ -216,8 +217,8 @@ func (t *Tokenizer) LanguageID(code string) (id int64, ok bool) {
 	return id, ok
 }
 
-// TargetTokens returns the tokens that tell a model the language of a translation. inSource reports whether they are in its
-// source, as opposed to the forced beginning of the translation. Models of one direction have none.
+// TargetTokens returns the tokens that tell a model the language of a translation. inSource reports whether the tokens are in the
+// source, as opposed to the forced beginning of the translation. Models of one direction have no such tokens.
 func (t *Tokenizer) TargetTokens() (tokens map[string]int64, inSource bool) {
 	inSource = slices.Contains(slices.Concat(t.framing.Before, t.framing.After), Target)
 	if !inSource && !slices.Contains(t.framing.Forced, Target) {
@@ -233,7 +234,7 @@ func (t *Tokenizer) TargetTokens() (tokens map[string]int64, inSource bool) {
 }
 
 // Encode converts text to the encoder's input for its translation from one language into another. Text without anything to
-// translate has as many ids as "". It fails with ErrUnknownLanguage or ErrTooLong.
+// translate has as many ids as "". Encode fails with ErrUnknownLanguage or ErrTooLong.
 func (t *Tokenizer) Encode(from, to, text string) ([]int64, error) {
 	for _, code := range []string{from, to} {
 		if _, ok := t.LanguageID(code); !ok {
@@ -256,7 +257,7 @@ func (t *Tokenizer) EncodeTarget(text string) ([]int64, error) {
 	return t.encode(t.target, nil, 0, text)
 }
 
-// encode returns before with the ids of a text appended, and capacity for room more.
+// encode returns the slice before with the ids of a text appended, and capacity for room more ids.
 func (t *Tokenizer) encode(s side, before []int64, room int, text string) ([]int64, error) {
 	if len(text) > maxTextBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are tokenized at once", ErrTooLong, len(text), maxTextBytes)
@@ -277,8 +278,8 @@ func (t *Tokenizer) encode(s side, before []int64, room int, text string) ([]int
 	return ids, nil
 }
 
-// Forced returns the tokens with which a translation from one language into another begins, after the decoder's start token. Both
-// must be languages of the tokenizer.
+// Forced returns the tokens with which a translation from one language into another begins, after the decoder's start token. from
+// and to must be languages of the tokenizer.
 func (t *Tokenizer) Forced(from, to string) []int64 {
 	return t.append(nil, t.framing.Forced, from, to)
 }
@@ -302,7 +303,7 @@ func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
 	return ids
 }
 
-// id returns the token id of a piece, or of a run of unknown characters, which may be in the vocabulary although SentencePiece
+// id returns the token id of a piece, or of a run of unknown characters: the run may be in the vocabulary although SentencePiece
 // does not know it.
 func (s side) id(token spm.Token, normalized []byte) int64 {
 	if token.ID == s.pieces.Unknown() {
@@ -324,7 +325,7 @@ func (t *Tokenizer) release(b *buffer) {
 }
 
 // Decode converts ids to text. It omits special tokens, languages, unused ids and ids outside the vocabulary. (Hugging Face
-// writes "<unk>" for the last two.) It trims spaces at both ends, but does not clean up others.
+// writes "<unk>" for the last two.) It trims spaces at both ends, but does not clean up other spaces.
 func (t *Tokenizer) Decode(ids []int64) string {
 	pieces := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -336,7 +337,7 @@ func (t *Tokenizer) Decode(ids []int64) string {
 		return t.target.words.Join(pieces)
 	}
 	text := t.target.pieces.Decode(pieces)
-	if t.target.pieces != t.source.pieces { // the vocabulary may have pieces of the other side, which are kept
+	if t.target.pieces != t.source.pieces { // keeps pieces of the other side, which the vocabulary may have
 		text = strings.ReplaceAll(text, "▁", " ")
 	}
 	return strings.TrimFunc(text, moses.IsSpace)

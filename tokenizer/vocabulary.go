@@ -11,9 +11,9 @@ type vocabulary struct {
 	size    int64
 	ids     map[string]int64
 	tokens  []string   // by id
-	pieces  *spm.Model // replaces the two fields above if its ids and pieces are equal
+	pieces  *spm.Model // replaces the two fields above if it has the same ids and pieces
 	special map[int64]bool
-	begin   int64 // if a framing has it
+	begin   int64 // id of <s>, if a framing has it
 	eos     int64
 	unknown int64
 }
@@ -21,7 +21,8 @@ type vocabulary struct {
 // maxSparse is the maximum number of ids of a vocabulary with gaps.
 const maxSparse = 1 << 20
 
-// newVocabulary checks that the ids are 0 to len(ids)-1, each once, and that the special tokens exist. A sparse one may lack ids.
+// newVocabulary checks that the ids are 0 to len(ids)-1, each once, and that the special tokens exist. A sparse vocabulary may
+// lack ids.
 func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabulary, error) {
 	size := int64(len(ids))
 	for _, id := range ids {
@@ -51,7 +52,8 @@ func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabu
 	return v, nil
 }
 
-// idOf returns the id of a piece of text. A piece outside the vocabulary is unknown, and so is one spelled like a special token.
+// idOf returns the id of a piece of text. A piece outside the vocabulary is unknown, and so is a piece spelled like a special
+// token.
 func (v *vocabulary) idOf(piece []byte) int64 {
 	id, ok := v.ids[string(piece)]
 	if v.pieces != nil {
@@ -78,7 +80,7 @@ func (v *vocabulary) piece(id int64) (text string, ok bool) {
 	return text, text != ""
 }
 
-// share drops the data that the SentencePiece model has as well, if its ids are the vocabulary's: two megabytes.
+// share drops data that the SentencePiece model has as well, some two megabytes, if the model's ids are the vocabulary's.
 func (v *vocabulary) share(pieces *spm.Model) {
 	if v.size != int64(pieces.Size()) {
 		return

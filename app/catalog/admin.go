@@ -8,7 +8,7 @@ import (
 )
 
 // Load loads the current version of a model after an update to a snapshot: broken versions are tried again, and a model that was
-// unloaded by hand is served again. It returns when the model is ready, and a new version has taken over.
+// unloaded by hand is served again. Load returns when the model is ready, and a new version has taken over.
 func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot) error {
 	c.mu.Lock()
 	v, trial, err := c.prepareLoad(name, now)
@@ -38,7 +38,7 @@ func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot
 }
 
 // prepareLoad updates the catalog for Load and returns the version to load. If the version is on a trial, the caller must wait
-// for it.
+// for the trial's end.
 func (c *controller) prepareLoad(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
 	c.inventory.take(now)
 	delete(c.inventory.withheld, name)
@@ -64,8 +64,8 @@ func (c *controller) prepareLoad(name string, now repository.Snapshot) (v *versi
 	return v, trial, nil
 }
 
-// Unload takes a model out of service: its requests are refused from now on, until it is loaded by hand, and it leaves memory as
-// soon as its last request ends.
+// Unload takes a model out of service: requests for the model are refused from now on, until it is loaded by hand, and the model
+// leaves memory as soon as its last request ends.
 func (c *Catalog) Unload(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,9 +10,9 @@
 // old one, which stays in service if the new one is broken (trial.go).
 //
 // Models that translate alike share one instance, whatever their names. An instance is unloaded, loading, ready or draining. The
-// first request loads it, and others wait for that (claim.go). When memory is short, idle instances are unloaded, the least
-// recently used one first, and then, in turns, instances in use. policy.go decides that in a pure function of the residency, the
-// state of the models in memory (residency.go); the controller carries it out (controller.go, load.go, trial.go).
+// first request loads the instance, and others wait for the load (claim.go). When memory is short, idle instances are unloaded,
+// the least recently used one first, and then, in turns, instances in use. policy.go decides this in a pure function of the
+// residency, the state of the models in memory (residency.go); the controller carries it out (controller.go, load.go, trial.go).
 package catalog
 
 import (
@@ -100,8 +100,8 @@ func New(cfg Config) *Catalog {
 	return c
 }
 
-// Update takes the current snapshot of the repositories. It returns at once; new versions of served models take over after their
-// trial.
+// Update takes the current snapshot of the repositories. Update returns at once; new versions of served models take over after
+// their trial.
 func (c *Catalog) Update(s repository.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *Catalog) Changes() <-chan struct{} { return c.changes }
 func (c *Catalog) Preload(ctx context.Context) error {
 	var errs []error
 	c.mu.Lock()
-	names, models := c.inventory.names, c.inventory.models // both are replaced by a change, not modified
+	names, models := c.inventory.names, c.inventory.models // a change replaces these two and does not modify them
 	c.mu.Unlock()
 	for _, name := range names {
 		m := models[name]
@@ -147,7 +147,7 @@ func (c *Catalog) Healthy() error {
 	return nil
 }
 
-// Close unloads all models. Requests that wait fail, and so do requests that use a model: their engines end with it.
+// Close unloads all models. Requests that wait fail, and so do requests that use a model, because its engine ends.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
 	c.close() // no new work begins from now on
@@ -158,7 +158,7 @@ func (c *Catalog) Close() error {
 	left := c.residency.clear()
 	c.mu.Unlock()
 	var errs []error
-	for _, i := range left { // without the lock, which engines need to return their memory
+	for _, i := range left { // closed without the lock, which engines need to return their memory
 		errs = append(errs, i.Close())
 	}
 	return errors.Join(errs...)

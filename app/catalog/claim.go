@@ -9,8 +9,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// claim is a request for models that it uses together. It gets all of them at once, and holds none while it waits: so requests
-// never wait for each other in a circle. The catalog's mu guards its fields until it is settled.
+// claim is a request for models that it uses together. A claim gets all its models at once, and holds none while it waits, so
+// requests never wait for each other in a circle. The catalog's mu guards the fields of a claim until it is settled.
 type claim struct {
 	handles []handle
 	patient bool          // never refused for the expected wait, or the number of waiting claims
@@ -18,12 +18,12 @@ type claim struct {
 
 	versions []*version // current versions of the handles
 	got      []*instance
-	models   []*translate.Model // of got, in the order of the handles
+	models   []*translate.Model // models of the instances in got, in the order of the handles
 	err      error
 }
 
-// settle gives a claim its models if all are ready, or the error for which it cannot have them. It reports whether it does
-// either.
+// settle gives a claim its models if all are ready, or the error for which it cannot have them. It reports whether the claim has
+// got either.
 func (cl *claim) settle(n *inventory, r *residency) bool {
 	ready := true
 	cl.versions, cl.err = n.resolve(cl.handles)
@@ -184,7 +184,7 @@ func (c *Catalog) withdraw(cl *claim, err error) {
 	defer c.mu.Unlock()
 	if at := slices.Index(c.claims, cl); at >= 0 {
 		c.claims = slices.Delete(c.claims, at, at+1)
-	} else { // it was settled at the same time
+	} else { // the claim was settled at the same time
 		c.leave(cl)
 	}
 	cl.err = cmp.Or(cl.err, err)
@@ -196,5 +196,5 @@ func (c *Catalog) release(cl *claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leave(cl)
-	c.alarm.Reset(0) // not here: a caller that uses them again at once goes first
+	c.alarm.Reset(0) // proceed runs soon, but not here, so that a caller that uses them again at once goes first
 }

@@ -29,7 +29,7 @@ type controller struct {
 	alarm     *time.Timer // triggers proceed
 }
 
-// background starts work without mu, and calls then, the function that it returns, with mu.
+// background starts work without mu, and calls then, the function that work returns, with mu.
 func (c *controller) background(work func() (then func())) {
 	c.running.Go(func() {
 		then := work()
@@ -39,7 +39,7 @@ func (c *controller) background(work func() (then func())) {
 	})
 }
 
-// proceed does all that is due after a change: it settles claims, unloads idle instances and loads the next one.
+// proceed does everything that is due after a change: it settles claims, unloads idle instances and loads the next one.
 func (c *controller) proceed() {
 	if c.closing.Err() != nil {
 		return
@@ -69,7 +69,7 @@ func (c *controller) expire() time.Duration {
 }
 
 // settleAll settles claims that can be settled, in order of arrival, and queues the instances that the others need. Of the claims
-// for several models only the first has them loaded: two of them would take the memory from each other.
+// for several models, only the first has its models loaded, because two such claims would take the memory from each other.
 func (c *controller) settleAll() {
 	several := false
 	c.claims = slices.DeleteFunc(c.claims, func(cl *claim) bool {

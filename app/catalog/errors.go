@@ -59,11 +59,12 @@ func (e *LoadingError) Explain(r fault.Situation) *fault.Failure {
 	return f
 }
 
-// MemoryError is the error of a model that does not fit into memory, however many others leave.
+// MemoryError is the error of a model that does not fit into memory, however many other models are unloaded.
 type MemoryError struct {
 	Model                string
 	Needs, Limit, Pinned int64 // bytes
-	// Device is set for the memory of a device, such as a GPU, that no other model can leave. Limit is its free memory then.
+	// Device is set if the memory is that of a device, such as a GPU, and no other model can be unloaded from it. Then Limit is
+	// the device's free memory.
 	Device string
 }
 
@@ -85,7 +86,7 @@ func (e *MemoryError) Explain(fault.Situation) *fault.Failure {
 }
 
 // NoRoomError means that devices with memory of their own, such as GPUs, currently have too little memory left for a model. A
-// [Loader] fails with it.
+// [Loader] fails with this error.
 type NoRoomError struct {
 	Device      string // as returned by [Instance.Device]
 	Needs, Free int64  // bytes; Free is of the device with the most free memory

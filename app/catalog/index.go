@@ -17,10 +17,10 @@ import (
 type Status struct {
 	Name, Version string
 	Aliases       []string
-	Current       bool // the version of the name alone
+	Current       bool // the version that the model's name without a version means
 	Served        bool
 	State         State
-	Reason        string   // why it cannot be served; "" if it can
+	Reason        string   // why the version cannot be served; "" if it can
 	From, To      []string // codes of its languages
 	Pipeline      bool
 
@@ -50,7 +50,7 @@ type statuses struct {
 // all implements [Catalog.Index].
 func (x statuses) all() (list []Status) {
 	for _, m := range x.inventory.snapshot.Models {
-		serving := make(map[int]*version) // their folders may be gone
+		serving := make(map[int]*version) // the folders of served versions may be gone
 		if e := x.inventory.models[m.Name]; e != nil {
 			for _, v := range e.versions {
 				serving[v.number] = v
@@ -72,8 +72,8 @@ func (x statuses) all() (list []Status) {
 	return list
 }
 
-// inRepository returns the status of a version in the repository. If another export with its number is served, it returns the status
-// of that one, with the reason why this one is not served.
+// inRepository returns the status of a version in the repository. If another export with the same number is served, inRepository
+// returns the status of the other, with the reason why this export is not served.
 func (x statuses) inRepository(m repository.Model, v repository.Version, serving *version) (s Status) {
 	var known *version
 	err := cmp.Or(m.Err, v.Err)
@@ -206,8 +206,8 @@ func (c *Catalog) Languages() []string {
 	return c.inventory.all.languages
 }
 
-// Serving returns a snapshot of the served models only, and the handles of all its versions by identity. Such a handle refers to
-// exactly that version.
+// Serving returns a snapshot of the served models only, and the handles of all versions in it by identity. Each handle refers to
+// exactly its version.
 func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,10 +25,10 @@ type inventory struct {
 	versions map[versionKey]*version
 	withheld map[string]bool // names of models that were unloaded by hand
 
-	// The served part of it.
+	// The served part of the snapshot.
 	models    map[string]*entry
-	names     []string         // of models and pipelines, in the order of preference
-	absent    map[string]error // by name, with and without a version: why it is not served
+	names     []string         // names of models and pipelines, in the order of preference
+	absent    map[string]error // by name, with and without a version: why the model is not served
 	pipelines map[string]repository.Pipeline
 	aliases   map[string]string             // names of models by alias
 	all       *selection                    // for requests that name no model
@@ -43,7 +43,7 @@ func newInventory(cfg Config) inventory {
 	}
 }
 
-// take stores a snapshot, and logs each problem of it once for as long as it lasts.
+// take stores a snapshot, and logs each of its problems once for as long as the problem lasts.
 func (n *inventory) take(s repository.Snapshot) {
 	n.snapshot = s
 	before := n.logged
@@ -58,7 +58,7 @@ func (n *inventory) take(s repository.Snapshot) {
 		logOnce(n.log.Warn, "there is a problem with the repository", "path", p.Path, "problem", p.Text)
 	}
 	for _, m := range s.Models {
-		if m.Err != nil && !errors.Is(s.Err, m.Err) { // not an error of a whole repository
+		if m.Err != nil && !errors.Is(s.Err, m.Err) { // errors of a whole repository are in s.Err
 			logOnce(n.log.Error, "a model is as it was before", "model", m.Name, "error", m.Err)
 		}
 		for _, v := range m.Versions {
@@ -103,7 +103,7 @@ func (n *inventory) refresh(ready func(key string) bool) (try []*version) {
 }
 
 // entryOf returns the served versions of a model, nil if there are none, and the version to be tried beside them. It adds all
-// versions that it examines to known.
+// examined versions to known.
 func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, ready func(key string) bool) (e *entry, try *version) {
 	e = n.newEntry(m, known)
 	before := n.models[m.Name]
@@ -238,7 +238,7 @@ func (n *inventory) demand(key string) (wanted, pinned bool, keep time.Duration)
 	return wanted, pinned, max(0, keep)
 }
 
-// configure sets the settings of an instance by its versions, and reports whether it is wanted.
+// configure sets the settings of an instance by its versions, and reports whether the instance is wanted: a version uses it.
 func (n *inventory) configure(i *instance) (wanted bool) {
 	wanted, i.pinned, i.keep = n.demand(i.key)
 	return wanted
@@ -272,8 +272,8 @@ func (n *inventory) versionMeant(h handle) (*version, error) {
 	return nil, unknown("the model %s is not served any more: use %s", v.source.ref(), list(n.names))
 }
 
-// nameOf returns the version that names an instance shared by several: the one that it was loaded for, or the first served one
-// after that is gone.
+// nameOf returns the version that names an instance shared by several: the version that the instance was loaded for, or, after
+// that is gone, the first served one.
 func (n *inventory) nameOf(i *instance) Source {
 	first := i.version
 	for _, v := range n.versions {

@@ -8,8 +8,8 @@ import (
 	"dragoman/app/engine"
 )
 
-// loadNext loads the next instance if that is due, or drains others for it. after is the time until the next look; 0: after the
-// next change. refused is set if the claims that wait for the instance have ended.
+// loadNext loads the next instance if that is due, or drains others for it. after is the time until loadNext must be called
+// again; 0: only after the next change. refused is set if the claims that wait for the instance have ended.
 func (c *controller) loadNext() (after time.Duration, refused bool) {
 	r := &c.residency
 	r.loadWaiting = false
@@ -64,7 +64,7 @@ func (c *controller) endLoad(i *instance, loaded Instance, err error) {
 	switch {
 	case err == nil:
 		c.finishLoad(i, loaded)
-	case ok && c.closing.Err() == nil: // other instances leave, as for memory of the host, and the load is tried again
+	case ok && c.closing.Err() == nil: // other instances are unloaded, as for memory of the host, and the load is tried again
 		there, _ := c.residency.on(full.Device, i.key, nil)
 		i.full, i.beside = full, len(there)
 		c.proceed()
@@ -95,10 +95,10 @@ func (c *controller) finishLoad(i *instance, loaded Instance) {
 		"bytes", i.bytes, "took", i.took.Round(time.Millisecond))
 	c.checkServed()
 	c.proceed()
-	if !c.inventory.configure(i) { // not wanted any more
+	if !c.inventory.configure(i) { // no served version uses the instance any more
 		c.drain(i, replaced)
 	}
-	c.evict(0) // it may take more memory than expected
+	c.evict(0) // the instance may take more memory than expected
 }
 
 // evict drains idle instances until some memory is free, or as much as possible.
@@ -142,8 +142,8 @@ func (c *controller) unload(i *instance) {
 // pool implements [engine.Pool]: decoding state shares the memory with the models.
 type pool controller
 
-// Take implements [engine.Pool]. If memory is short, it evicts idle models, for the next try; a model that is about to be loaded
-// takes precedence.
+// Take implements [engine.Pool]. If memory is short, Take evicts idle models, so that a later call succeeds; a model that is
+// about to be loaded takes precedence.
 func (p *pool) Take(bytes int64, must bool) (ok bool) {
 	c := (*controller)(p)
 	c.mu.Lock()

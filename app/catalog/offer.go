@@ -16,7 +16,7 @@ import (
 // entry is a model with at least one version that can be served.
 type entry struct {
 	aliases  []string
-	current  *version   // the version of the name alone
+	current  *version   // the version that the name without a version means
 	versions []*version // served versions, the newest last, current included
 }
 

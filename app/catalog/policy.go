@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// minResidence is the minimum time that a busy model stays, as a multiple of its load time: models that do not fit together take
-// turns, and spend at most a fifth of their time on loads.
+// minResidence is the minimum time that a busy model stays, as a multiple of its load time. So models that do not fit together
+// take turns, and spend at most a fifth of their time on loads.
 const (
 	minResidence      = 4
 	shortestResidence = time.Second
@@ -16,18 +16,18 @@ const (
 
 // resident is a model in memory, as far as relevant for the choice of models to unload.
 type resident struct {
-	bytes  int64         // of memory; an estimate until the model is ready
+	bytes  int64         // bytes of memory; an estimate until the model is ready
 	users  int           // requests
-	drains bool          // leaves as soon as it has no users
-	closes bool          // drains, and has no users any more
+	drains bool          // the model is unloaded as soon as it has no users
+	closes bool          // drains, and has no more users: it is being unloaded
 	pinned bool          // never leaves for others
-	keep   time.Duration // time that it stays idle; 0: for ever
+	keep   time.Duration // time for which the model may stay idle; 0: for ever
 	took   time.Duration // duration of its load
 	since  time.Time     // when it became ready
 	last   time.Time     // when it was last used
 
 	reserved bool // the first claim for several models needs it, and waits for others
-	joint    bool // a claim needs it together with the arrival: it does not leave its device while it is in use
+	joint    bool // a claim needs this model together with the arrival, so it stays on its device while it is in use
 }
 
 // idle returns the remaining time of an idle resident, or never.
@@ -46,19 +46,19 @@ func (r *resident) stays(now time.Time) time.Duration {
 // arrival is a model to be loaded.
 type arrival struct {
 	lacks  int64 // missing bytes of memory; 0 or less: none
-	device bool  // its memory is reserved, but its device had no room beside this number of residents:
+	device bool  // its memory is reserved, but its device had no room, with the number of residents in beside
 	beside int
 }
 
 // decision is the action for an arrival.
 type decision struct {
 	load  bool // load it now
-	never bool // no resident will leave for it
+	never bool // no resident will ever be unloaded for the arrival
 	leave []departure
-	after time.Duration // time until the next look; 0: after the next change
+	after time.Duration // time until the next decision; 0: after the next change
 }
 
-// departure is a resident that leaves, by its number.
+// departure is a resident to unload, by its number.
 type departure struct {
 	number int
 	why    reason
@@ -82,11 +82,11 @@ func decide(now time.Time, a arrival, all []resident) (d decision) {
 	return d
 }
 
-// makeRoom returns the residents that leave when some memory is missing. Idle residents leave first, the least recently used one
-// before others, until there is enough memory after the closing ones are gone. If that is not enough and turns is set, busy
-// residents leave, the one with the longest residence first, reserved ones last: new requests for it wait until it is loaded
-// again, so every model gets its turn, however busy others are. after is the time until the next look if the next resident has
-// not stayed for its minimum time; 0: after the next change.
+// makeRoom returns the residents to unload when some memory is missing. Idle residents go first, the least recently used one
+// before others, until there is enough memory once those that close are gone. If that is not enough and turns is set, busy
+// residents go, the one with the longest residence first, reserved ones last: new requests for such a model wait until it is
+// loaded again, so every model gets its turn, however busy others are. after is the time until the next decision if the next
+// resident has not stayed for its minimum time; 0: after the next change.
 func makeRoom(now time.Time, all []resident, lacks int64, turns bool) (leave []departure, after time.Duration) {
 	inUse := int64(0)
 	var idle, others, reserved []int

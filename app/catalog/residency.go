@@ -17,7 +17,7 @@ const (
 	Unloaded State = "unloaded"
 	Loading  State = "loading"
 	Ready    State = "ready"
-	Draining State = "draining" // leaves as soon as it has no users
+	Draining State = "draining" // to be unloaded as soon as it has no users
 	Broken   State = "broken"   // only of a version that cannot be loaded, never of an instance
 )
 
@@ -25,13 +25,13 @@ const (
 type instance struct {
 	resident
 	key     string
-	version *version                    // the version that it was loaded from
+	version *version                    // the version from which it was loaded
 	loaded  Instance                    // nil until loaded
 	models  map[string]*translate.Model // by name and version
 
 	begun  time.Time    // start of the load; zero while others are loaded first
-	full   *NoRoomError // its device has no room for it; nil: not known
-	beside int          // number of instances on the device at that time
+	full   *NoRoomError // the error of a device without room for the instance; nil: none known
+	beside int          // number of instances on the device at the time of full
 }
 
 func (i *instance) state() State {
@@ -58,8 +58,8 @@ func (i *instance) model(s Source) (*translate.Model, error) {
 }
 
 // changed reports whether the files of an instance were written while it was in use, so that it does not translate any more. The
-// next request loads it again, if the files are sound by then. That does not apply to a model that is loaded at the start and
-// stays: the process must be restarted.
+// next request loads the model again, if the files are sound by then. A model that is loaded at the start and stays is an
+// exception: the process must be restarted.
 func (i *instance) changed() bool {
 	if i.version.fingerprint == "" {
 		return false

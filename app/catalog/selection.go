@@ -17,8 +17,8 @@ type selection struct {
 	candidates []candidate
 	pivots     []string // languages to translate through if no candidate has a pair
 	languages  []string
-	// near are the other codes of a language for which models use several codes. They replace it if no candidate has a pair by
-	// its own code: in sources any of them, in targets only those in alike, of the same script.
+	// near are the other codes of a language for which models use several codes. If no candidate translates a pair by the
+	// language's own code, the other codes are tried: in sources any of them, in targets only those in alike, of the same script.
 	near, alike map[string][]string
 	known       sync.Map // results of reached, by language
 	detector    translate.Detector
@@ -244,7 +244,7 @@ type pipelineStep struct {
 	as string // the code of that language in the next step
 }
 
-// newPipeline resolves the steps of a pipeline. It fails if a model of it is not served.
+// newPipeline resolves the steps of a pipeline. It fails if one of the pipeline's models is not served.
 func (n *inventory) newPipeline(p repository.Pipeline) (*pipeline, error) {
 	made := &pipeline{name: p.Name, version: strconv.Itoa(p.Version)}
 	for _, step := range p.Steps {
@@ -306,8 +306,8 @@ func (p *pipeline) languages() (from, to []string) {
 
 func (p *pipeline) detects() bool { return p.detect }
 
-// lead returns the last step, and the route of a text up to it. A step into the language that the text already has is skipped. If
-// ok is false, there is no route.
+// lead returns the last step, and the route of a text up to that step. A step into the language that the text already has is
+// skipped. If ok is false, there is no route.
 func (p *pipeline) lead(from string) (steps []translate.Step, at string, last pipelineStep, ok bool) {
 	at, last = from, p.steps[len(p.steps)-1]
 	for _, step := range p.steps[:len(p.steps)-1] {
@@ -347,7 +347,7 @@ func (p *pipeline) targets(from string) []string {
 	case !ok:
 		return nil
 	case last.to == "":
-		return sortedUnion(last.targets(at), []string{at}) // the last step is skipped for its own source
+		return sortedUnion(last.targets(at), []string{at}) // because the last step is skipped for a text already in its target language
 	case p.route(from, last.to) == nil:
 		return nil
 	}

@@ -2,7 +2,7 @@ package catalog
 
 import "time"
 
-// beginTrial loads a version beside the served one, and lets it take over if it works.
+// beginTrial loads a version beside the served one, and lets the new version take over if it works.
 func (c *controller) beginTrial(v *version) {
 	if v.trial != nil || c.closing.Err() != nil {
 		return
@@ -48,7 +48,7 @@ func (c *controller) loadFailed(v *version, err error) {
 }
 
 // firstRetry is the time after which a broken version is tried again, because the cause may be temporary, such as a lack of
-// memory. It doubles with each failure, up to longestRetry.
+// memory. The time doubles with each failure, up to longestRetry.
 const (
 	firstRetry   = time.Minute
 	longestRetry = time.Hour
@@ -80,7 +80,8 @@ func (c *controller) checkServed() {
 	}
 }
 
-// check compares the files of a version with its manifest, unless the result is known or its load does so; one version at a time.
+// check compares the files of a version with its manifest, unless the result is known or the version's load makes the comparison;
+// one version at a time.
 func (c *controller) check(v *version) {
 	i := c.residency.instances[v.key]
 	if v.sound || v.checking || v.broken != nil || i != nil && i.version.versionState == v.versionState || c.closing.Err() != nil {

@@ -12,12 +12,12 @@ import (
 	"dragoman/model/repository"
 )
 
-// versionKey identifies a version: a change of its folder or configuration makes another one.
+// versionKey identifies a version: a change of its folder or configuration makes another version.
 type versionKey struct {
 	name        string // of the model
 	number      int
-	key         string // of its instance: equal for versions that translate alike
-	fingerprint string // of its folder
+	key         string // key of its instance: equal for versions that translate alike
+	fingerprint string // fingerprint of its folder
 }
 
 func keyOfVersion(m repository.Model, v repository.Version) versionKey {
@@ -34,7 +34,7 @@ type version struct {
 }
 
 // versionState is the state of a version, independent of the part of its configuration that offers it. The catalog's mu guards
-// it.
+// the state.
 type versionState struct {
 	tried    bool          // it was loaded once
 	sound    bool          // its files match its manifest
@@ -42,7 +42,7 @@ type versionState struct {
 	arrived  bool          // it arrived while others were served
 	broken   *BrokenError  // why it cannot be loaded
 	fails    int           // number of failures in a row
-	trial    chan struct{} // closed at the end of its trial; nil: it is on none
+	trial    chan struct{} // closed at the end of its trial; nil: no trial is under way
 }
 
 func newVersion(m repository.Model, v repository.Version) *version {

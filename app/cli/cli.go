@@ -93,7 +93,7 @@ func (p *Program) log() io.Writer {
 	return p.Stderr
 }
 
-// interrupted is the error of a command that a signal has ended, with its own message.
+// interrupted is the error of a command that a signal has ended; it is the command's own message.
 type interrupted string
 
 func (i interrupted) Error() string        { return string(i) }
@@ -105,7 +105,7 @@ func OneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 // execute runs the command that args name.
 func (p *Program) execute(ctx context.Context, args []string) error {
 	root := p.root()
-	root.SetArgs(slices.Clip(append([]string{}, args...))) // nil would be those of the process
+	root.SetArgs(slices.Clip(append([]string{}, args...))) // not nil, which would stand for the process's arguments
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
@@ -176,7 +176,7 @@ func (p *Program) version() *cobra.Command {
 	}}
 }
 
-// noArguments refuses arguments. For a command with subcommands, they are misspelt names of these.
+// noArguments refuses arguments. For a command with subcommands, arguments are misspelt names of subcommands.
 func noArguments(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -203,7 +203,7 @@ func oneArgument(takes string) cobra.PositionalArgs {
 	}
 }
 
-// suggestions returns the probable intended names for a misspelt or shortened one.
+// suggestions returns the names that a misspelt or shortened name probably means.
 func suggestions(word string, names []string) (list []string) {
 	for _, name := range names {
 		if strings.HasPrefix(name, word) {
@@ -224,7 +224,7 @@ func didYouMean(prefix string, names []string) string {
 	return " (did you mean " + prefix + strings.Join(names, " or "+prefix) + "?)"
 }
 
-// flagError returns an error of parsing flags, with the probable intended flags.
+// flagError returns an error of parsing flags, with the flags that were probably meant.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -268,7 +268,7 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	if err != nil {
 		return cfg, nil, &UsageError{err}
 	}
-	if _, err := family.Named(cfg.Family); err != nil { // not in config, which is imported by tools that need no tokenizers
+	if _, err := family.Named(cfg.Family); err != nil { // checked here and not in config, because tools that need no tokenizers import config
 		return cfg, nil, usagef("configuration: MODEL_FAMILY=%q: use auto, %s", cfg.Family, strings.Join(family.Names(), ", "))
 	}
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}

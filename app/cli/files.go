@@ -67,7 +67,7 @@ func (o output) tasks(names []string) (list []documentTask, err error) {
 	return list, o.check(list)
 }
 
-// called returns the name of a translation in a folder: the name of its document, with the extension of its new format.
+// called returns the name of a translation in a folder: the document's name, with the extension of the translation's format.
 func (o output) called(name string) string {
 	if o.as == "" {
 		return name
@@ -81,7 +81,7 @@ func (o output) inFolder(root string) (list []documentTask, err error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != root && sameFile(path, o.path): // earlier translations in it
+		case entry.IsDir() && path != root && sameFile(path, o.path): // the folder of earlier translations
 			return fs.SkipDir
 		case !entry.Type().IsRegular(), !slices.ContainsFunc(known, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) }):
 			return nil
@@ -113,7 +113,7 @@ func isNamesake(path string) (bool, error) {
 	return kinds.IsNamesake(path, head), err
 }
 
-// check returns an error if a translation would replace another file, before any is written.
+// check returns an error if a translation would replace another file, before any translation is written.
 func (o output) check(list []documentTask) error {
 	taken := make(map[string]string)
 	for _, p := range list {
@@ -161,13 +161,13 @@ func (o output) save(p documentTask, stdout io.Writer, write func(io.Writer) err
 	if err := os.MkdirAll(filepath.Dir(p.to), 0o755); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(p.to), ".dragoman-*.part") // a name that is long enough already gets no longer
+	temporary, err := os.CreateTemp(filepath.Dir(p.to), ".dragoman-*.part") // not the document's name, which could become too long
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(temporary.Name()) // its content is of no use
+			_ = os.Remove(temporary.Name()) // a part of a translation is of no use
 		}
 	}()
 	err = write(temporary)
@@ -183,7 +183,7 @@ func (o output) save(p documentTask, stdout io.Writer, write func(io.Writer) err
 	return os.Rename(temporary.Name(), p.to)
 }
 
-// permissions returns the permissions of a translation: its document's.
+// permissions returns the permissions of a translation: those of the document.
 func permissions(path string) fs.FileMode {
 	const usual = 0o644
 	info, err := os.Stat(path)

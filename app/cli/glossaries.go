@@ -95,7 +95,7 @@ func listGlossary(w io.Writer, g client.Glossary) {
 	}
 }
 
-// add creates a glossary from a file, or adds the file to one, and prints the id.
+// add creates a glossary from a file, or adds the file to an existing glossary, and prints the id.
 func (t *termFlags) add(ctx context.Context, c *client.Client, path string, in io.Reader, out io.Writer) error {
 	terms := client.Terms{From: t.from, To: t.to, Format: client.TSV}
 	base, extension := filepath.Base(path), filepath.Ext(path)

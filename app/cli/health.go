@@ -55,8 +55,8 @@ reason if not. Meant for health checks in images without a shell and curl.`,
 	return cmd
 }
 
-// serviceURL returns the address of the service: base, or if that is empty the one at which serve listens with the same
-// environment.
+// serviceURL returns the address of the service: base, or if base is empty the address at which the command serve listens with
+// the same environment.
 func serviceURL(environ []string, base string) (*url.URL, error) {
 	if base != "" {
 		u, err := url.Parse(base)
@@ -79,8 +79,7 @@ func serviceURL(environ []string, base string) (*url.URL, error) {
 	return &url.URL{Scheme: scheme, Host: net.JoinHostPort(reachable(cfg.Host), strconv.Itoa(cfg.Port))}, nil
 }
 
-// reachable returns the address, on the same machine, of a service that listens on host: listening on all addresses includes the
-// loopback.
+// reachable returns the address, on the same machine, of a service that listens on host. For all addresses, this is the loopback.
 func reachable(host string) string {
 	ip, err := netip.ParseAddr(host)
 	switch {
@@ -93,8 +92,8 @@ func reachable(host string) string {
 }
 
 // probe requests target and returns an error with the reason unless the answer is 200. It uses no proxy and follows no
-// redirection: an answer in place of the service's does not tell its health. The certificate of this machine's own service need
-// not match the requested address.
+// redirection, because an answer in place of the service's does not tell the service's health. The certificate of this machine's
+// own service need not match the requested address.
 func probe(ctx context.Context, agent, target string, timeout time.Duration, own bool) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -5,7 +5,7 @@ import "context"
 // inputChunks are parts of an input as they are read.
 type inputChunks[T any] chan inputChunk[T]
 
-// inputChunk is a part of an input, which ends with the error.
+// inputChunk is a part of an input. After an error the input ends.
 type inputChunk[T any] struct {
 	content T
 	err     error
@@ -31,7 +31,7 @@ func readAside[T any](ctx context.Context, read func() (T, error)) inputChunks[T
 	return chunks
 }
 
-// next waits for the next part, and returns the end of the input with the last. It fails with ctx's error if that is done.
+// next waits for the next part, and returns the end of the input with the last part. It fails with ctx's error if ctx is done.
 func (c inputChunks[T]) next(ctx context.Context) (content T, err error) {
 	select {
 	case chunk := <-c:

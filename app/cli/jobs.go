@@ -55,7 +55,7 @@ standard output.`,
 	return cmd
 }
 
-// follow waits for the end of a job, and draws its progress if it is visible.
+// follow waits for the end of a job, and draws its progress if visible is set.
 func follow(ctx context.Context, job *client.Job, out io.Writer, visible bool) (last client.JobStatus, err error) {
 	var bar *progressbar.ProgressBar
 	for status, err := range job.Events(ctx) {
@@ -83,12 +83,12 @@ func newBar(out io.Writer, visible bool, texts int) *progressbar.ProgressBar {
 		progressbar.OptionSetVisibility(visible),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetWidth(30),
-		progressbar.OptionThrottle(100*time.Millisecond), // otherwise each text draws it
-		progressbar.OptionSetSpinnerChangeInterval(0),    // otherwise it starts a goroutine
+		progressbar.OptionThrottle(100*time.Millisecond), // otherwise each text draws the bar
+		progressbar.OptionSetSpinnerChangeInterval(0),    // otherwise the bar starts a goroutine
 	)
 }
 
-// moment returns a time in the format of tables; "" if it is not known.
+// moment returns a time in the format of tables; "" if the time is not known.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"dragoman/app/client"
 )
 
-// liveTextChars is the number of characters for a session of the command, so that input may continue for hours: at the next line
-// end another session is opened.
+// liveTextChars is the number of characters for a session of the command, so that input may continue for hours: after so many
+// characters, another session is opened at the next line end.
 const liveTextChars = 8000
 
 // live returns the command that translates standard input while it is written.
@@ -44,7 +44,7 @@ input. On a terminal the translation of the unfinished sentence is shown as well
 	return cmd
 }
 
-// translateLive translates standard input in as many sessions as it takes.
+// translateLive translates standard input in as many sessions as needed.
 func (r *remote) translateLive(ctx context.Context, request client.Request) error {
 	c, err := r.client()
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *remote) translateLive(ctx context.Context, request client.Request) erro
 	return err
 }
 
-// readPart reads the available part of a text, at least a character of it.
+// readPart reads the available part of a text, at least one character.
 func readPart(in *bufio.Reader) (string, error) {
 	var text strings.Builder
 	for {
@@ -141,7 +141,7 @@ type livePrinter struct {
 	draft    bool
 }
 
-// print prints new final sentences, or with done all.
+// print prints new final sentences, or, if done is set, all sentences.
 func (l *livePrinter) print(session *client.Live, done bool) error {
 	text, end := session.Text(), 0
 	var draft string

@@ -30,7 +30,7 @@ func (p *Program) mcp() *cobra.Command {
 	return cmd
 }
 
-// serveTools offers tools that call the service, or one of its own.
+// serveTools offers tools that call the running service, or a service that the command runs itself.
 func (r *remote) serveTools(ctx context.Context) (err error) {
 	c, err := r.client()
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *ownService) end() error {
 
 const loopback = "127.0.0.1"
 
-// freePort returns a free port. If another process takes it before the service does, the service reports that.
+// freePort returns a free port. If another process takes the port before the service does, the service reports that.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"dragoman/app/client"
 )
 
-// printer prints translations: a line each or, for texts with alternatives, a line for each of these. Such a line has the number
-// of the text, from 1 on, the score and the translation, with tabs between them.
+// printer prints translations: one line for each or, for texts with alternatives, a line for each alternative. The line of an
+// alternative has the number of the text, from 1 on, the score and the translation, with tabs between them.
 type printer struct {
 	out   io.Writer
 	json  bool // each line is an object

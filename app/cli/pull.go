@@ -95,7 +95,7 @@ func (p *Program) runPull(ctx context.Context, environ map[string]string, models
 type onePull struct {
 	cfg    config.Config
 	log    *slog.Logger
-	source string // safe for logs
+	source string // the model without secrets, for logs
 	into   Repository
 }
 
@@ -104,7 +104,7 @@ func planPulls(environ []string, settings map[string]string, stderr io.Writer, m
 	models = named(models)
 	toRepository := into != Repository{} || len(models) > 1
 	if len(models) == 0 {
-		models = []string{""} // MODEL_WEIGHTS
+		models = []string{""} // the model of MODEL_WEIGHTS
 	}
 	sources := map[string]string{} // by name
 	for _, m := range models {
@@ -137,8 +137,8 @@ func planPulls(environ []string, settings map[string]string, stderr io.Writer, m
 	return pulls, nil
 }
 
-// named returns the models of the arguments: if the first of several is firefox, Firefox's models of the other arguments, which
-// are pairs.
+// named returns the models of the arguments: if the first of several is firefox, Firefox's models for the other arguments, which
+// are pairs of languages.
 func named(arguments []string) []string {
 	if len(arguments) < 2 || arguments[0] != "firefox" {
 		return arguments
@@ -150,7 +150,7 @@ func named(arguments []string) []string {
 	return models
 }
 
-// inRepository returns the repository and the name for the model that cfg names, which is ref.
+// inRepository returns the repository and the name for the model that cfg names; ref is that model, parsed.
 func inRepository(into Repository, cfg config.Config, ref source.Ref) (Repository, error) {
 	if into.Dir == "" && len(cfg.Repositories) > 0 {
 		into.Dir = cfg.Repositories[0]

@@ -26,7 +26,7 @@ func (r *remote) define(flags *pflag.FlagSet) {
 }
 
 // serviceCommands adds the flags that name a service, and makes the command and its subcommand list print a list of a running
-// service: as a table, whose rows row writes, or as JSON. It returns the service of the flags.
+// service: as a table, whose rows the function row writes, or as JSON. It returns the service that the flags name.
 func serviceCommands[T any](p *Program, cmd *cobra.Command, get func(*client.Client, context.Context) ([]T, error), header string, row func(io.Writer, T)) *remote {
 	service := remote{Program: p}
 	var asJSON bool
@@ -55,7 +55,7 @@ func serviceCommands[T any](p *Program, cmd *cobra.Command, get func(*client.Cli
 	return &service
 }
 
-// withClient returns a command's function that calls do with a client of the service, as named by its flags by then.
+// withClient returns a command's function that calls do with a client of the service that the parsed flags name.
 func (r *remote) withClient(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := r.client()
@@ -106,7 +106,7 @@ func (r *remote) translateLines(ctx context.Context, request client.Request, sou
 	if err != nil {
 		return userError(err)
 	}
-	// Printed at once: however this command ends, the job can be found again.
+	// Printed at once, so that the job can be found again, however this command ends.
 	fmt.Fprintf(r.Stderr, "job %s: `%s` picks it up again\n", job.ID(), r.command("wait", job))
 	return r.await(ctx, job, out)
 }

@@ -9,10 +9,10 @@ import (
 	"dragoman/app/translate"
 )
 
-// mostTerms is the maximum number of terms of a file, far above use: they are held in memory.
+// mostTerms is the maximum number of terms of a file, far more than are used: all terms are held in memory.
 const mostTerms = 100_000
 
-// readTerms reads a file of terms, one on each line: the term in the texts and, behind a tab, its translation. A term without a
+// readTerms reads a file of terms, one on each line: the term in the texts and, after a tab, its translation. A term without a
 // tab stays as it is. Empty lines are skipped; the name "" is no file.
 func readTerms(name string) (terms []translate.Term, err error) {
 	if name == "" {

@@ -107,7 +107,7 @@ func (f *translateFlags) withModel(ctx context.Context, texts int, do func(*loca
 		return err
 	}
 	cfg.Beams = cmp.Or(f.beams, cfg.Beams)
-	// The limits are for strangers' requests, not for a command line.
+	// The limits protect a service from strangers' requests; a command line needs none.
 	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, chunkCharacters, texts), math.MaxInt
 	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt
 	service, closeAll, err := f.LoadModels(ctx, cfg, log)
@@ -159,7 +159,7 @@ type lineSource struct {
 	stdin        io.Reader
 }
 
-// takeLines processes successive lines; first is the number of the first one, and name the unit for messages.
+// takeLines processes successive lines; first is the number of the first line, and name is the word for a line in messages.
 type takeLines func(ctx context.Context, name string, first int, lines []string) error
 
 func (s lineSource) each(ctx context.Context, take takeLines) error {
@@ -214,7 +214,7 @@ func (take takeLines) readAll(ctx context.Context, name string, in io.Reader) er
 	}
 }
 
-// readLines reads a line, and all available ones. The error is the end of the input after these lines.
+// readLines reads a line, and all further lines that are available. The error is the end of the input after these lines.
 func readLines(in *bufio.Reader) (lines []string, err error) {
 	for err == nil {
 		var line string
@@ -228,7 +228,7 @@ func readLines(in *bufio.Reader) (lines []string, err error) {
 	return lines, err
 }
 
-// translateLines translates and prints lines. It is a takeLines.
+// translateLines translates and prints lines. It is of type takeLines.
 func (j *local) translateLines(ctx context.Context, name string, first int, lines []string) error {
 	if len(lines) == 0 {
 		return nil

@@ -103,8 +103,8 @@ type documentFile struct {
 	close func()
 }
 
-// openDocument opens a document, which the caller must close; stdio is the content of stdin. extension is the kind; with "" the
-// name determines it.
+// openDocument opens a document, which the caller must close; stdio is the content of stdin. extension determines the kind; if
+// extension is "", the name does.
 func openDocument(path, extension string, stdin io.Reader) (d documentFile, err error) {
 	d.name = filepath.Base(path)
 	if path == stdio && extension != "" {
@@ -124,7 +124,7 @@ func openDocument(path, extension string, stdin io.Reader) (d documentFile, err 
 		_, err = io.Copy(d.file, stdin)
 	} else {
 		var info fs.FileInfo
-		if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() { // before it is opened: a pipe would wait for a writer
+		if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() { // before opening: a pipe would wait for a writer
 			err = errors.New("it is no file")
 		}
 		if err != nil {
@@ -160,8 +160,8 @@ func kindOf(file *os.File, name string) (int64, *document.Kind, error) {
 	return info.Size(), kind, err
 }
 
-// chunkCharacters is the maximum number of characters of texts that are translated together, which keeps a batch full for a long
-// time.
+// chunkCharacters is the maximum number of characters of texts that are translated together, enough to keep a batch full for a
+// long time.
 const chunkCharacters = 200_000
 
 // translateTexts translates the texts of a document, and returns the number of flagged ones.
@@ -203,12 +203,12 @@ func (j *local) source(ctx context.Context, texts []string, form translate.Forma
 	}
 	models, err := j.translator.Select(j.model)
 	if err != nil || models.Detector() == nil {
-		return j.from // the request reports the error
+		return j.from // the request that follows reports the error
 	}
 	if code, ok, err := translate.Detect(ctx, models.Detector(), slices.Values(texts), form); ok && err == nil {
 		return code
 	}
-	return j.from // also if ctx has ended, which the request reports
+	return j.from // also if ctx has ended, which the request that follows reports
 }
 
 // translateDocuments translates documents by the service, one after the other.

@@ -15,7 +15,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// translateFlags are the flags of the command translate, and run it.
+// translateFlags are the flags of the command translate. Their methods run the command.
 type translateFlags struct {
 	*Program
 	from, to, model string

@@ -24,7 +24,7 @@ var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *
 	return err
 }))
 
-// result returns the result, of any request.
+// result returns the result, for any request.
 func (in resultInput) result() (Result, error) {
 	if in.ID == nil || in.Text == nil {
 		return Result{}, invalid("a result has no id or no text")
@@ -47,7 +47,7 @@ func (q *query) result(in resultInput) (Result, error) {
 	return r, nil
 }
 
-// results parses the answer to a request and checks it with match.
+// results parses the answer to a request and checks the answer with match.
 func (q *query) results(raw []byte) ([]Result, error) {
 	answer, err := decode[struct {
 		Result []resultInput `json:"result"`
@@ -80,7 +80,7 @@ func (q *query) match(in []resultInput) ([]Result, error) {
 // count returns the number of results of the request.
 func (q *query) count() int { return len(q.ids) * len(q.langs) }
 
-// slot identifies a result of a stream.
+// slot identifies a result of a stream: the record's id and the target language.
 type slot struct{ id, to string }
 
 // expected returns the number of results of each slot in a stream, which come in any order.

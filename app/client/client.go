@@ -25,8 +25,8 @@ const keptConnections = 128
 
 // Config configures a [Client]. Only URL is required.
 type Config struct {
-	// URL of the service, such as http://localhost:9527. Its path precedes the paths of the service, for a service below another
-	// site.
+	// URL of the service, such as http://localhost:9527. A path in the URL is put in front of the service's paths, for a service
+	// below a path of another site.
 	URL string
 	// Key is the API key; "" for none.
 	Key string
@@ -35,8 +35,8 @@ type Config struct {
 	HTTPClient *http.Client
 	// Retries is the number of tries after the first. 0: 3; negative: none.
 	Retries int
-	// MaxBackoff is the longest pause between two tries. If the service asks for a longer one by Retry-After, there is no further
-	// try. 0: 30 s.
+	// MaxBackoff is the longest pause between two tries. If the service asks for a longer pause by Retry-After, there is no
+	// further try. 0: 30 s.
 	MaxBackoff time.Duration
 	// MaxResponseBytes limits an answer, and each line of a stream. 0: 64 MiB.
 	MaxResponseBytes int64
@@ -69,10 +69,10 @@ type Client struct{ *transport }
 
 // transport sends the requests of a Client, with the pauses and tries of its configuration.
 type transport struct {
-	cfg  Config // without zeros
+	cfg  Config // configuration with defaults in place of zeros
 	base string // URL without a slash at its end
 	http *http.Client
-	own  bool // http belongs to the client
+	own  bool // whether http belongs to the client
 }
 
 // New returns a client. It does not contact the service: see [Client.Ready]. The error names the invalid field of cfg.
@@ -101,11 +101,11 @@ func baseURL(s string) (string, error) {
 	case u.RawQuery != "" || u.Fragment != "":
 		return "", fmt.Errorf("client: URL is %q: leave out what follows ? or #", u.Redacted())
 	}
-	u.ForceQuery = false // a ? without a query
+	u.ForceQuery = false // removes a ? without a query
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// httpClient returns the client that sends the requests of a Client, and whether it belongs to it.
+// httpClient returns the client that sends the requests of a Client, and whether the HTTP client belongs to the Client.
 func httpClient(cfg Config) (hc *http.Client, own bool) {
 	hc = &http.Client{}
 	if cfg.HTTPClient != nil {
@@ -129,8 +129,8 @@ func newTransport() *http.Transport {
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: keptConnections,
-		// Less than the two minutes after which the service closes an idle connection: the later side to close may send requests
-		// to a closed connection.
+		// Less than the two minutes after which the service closes an idle connection: if the service closed first, the client
+		// might send a request to a closed connection.
 		IdleConnTimeout: 90 * time.Second,
 		// A dead connection that all requests share must be detected.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
@@ -146,7 +146,7 @@ func keepMethod(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Close closes idle connections. It does not affect calls in progress. It may be called several times.
+// Close closes idle connections. Calls in progress are not affected. Close may be called several times.
 func (c *Client) Close() {
 	if c.own {
 		c.http.CloseIdleConnections()

@@ -30,17 +30,17 @@
 //
 // # Deadlines
 //
-// A call may take as long as its context allows. At every try the service is told the rest of that time, and drops work that no
-// client waits for. With a deadline, an overloaded service refuses at once; without one the call waits as long as the service
-// allows.
+// A call may take as long as its context allows. At every try the client tells the service the rest of that time, and the service
+// drops work that no client waits for. With a deadline, an overloaded service refuses at once; without one the call waits as long
+// as the service allows.
 //
 // # Tries
 //
-// Translating twice does no harm, so a try with a temporary error is followed by up to [Config.Retries] others: if there is no
-// connection or it broke before the whole answer had arrived, and on 429, 502, 503 and a proxy's 504. Pauses are random, up to
-// half a second, a second, two, and so on up to [Config.MaxBackoff], on top of the Retry-After of the service. No pause exceeds
-// the deadline of the context: instead, the call fails at once with the last error. All tries of a call have the same request id,
-// and the tries of a Submit the same idempotency key, so that they create one job.
+// Translating twice does no harm, so a try with a temporary error is followed by up to [Config.Retries] others. Temporary errors
+// are: no connection, a connection that broke before the whole answer had arrived, 429, 502, 503 and a proxy's 504. Pauses are
+// random, up to half a second, a second, two, and so on up to [Config.MaxBackoff], on top of the Retry-After of the service. No
+// pause exceeds the deadline of the context: instead, the call fails at once with the last error. All tries of a call have the
+// same request id, and the tries of a Submit the same idempotency key, so that they create one job.
 //
 // [Job.Wait] and [Job.Events] make as many tries as their context allows: jobs, and calls that wait for them, survive restarts of
 // the service.
@@ -51,6 +51,7 @@
 //
 //	if client.IsCode(err, client.CodeUnknownLanguage) { ... }
 //
-// A call whose context is done fails with the context's error. Answers are validated: one that is not JSON, or has other records
-// than the request, is an [ErrInvalidAnswer], never a result. Unknown fields are ignored, so that newer services may have more.
+// A call whose context is done fails with the context's error. Answers are validated: an answer that is not JSON, or has other
+// records than the request, is an [ErrInvalidAnswer], never a result. Unknown fields are ignored, so that newer services may have
+// more fields.
 package client

@@ -18,10 +18,10 @@ const (
 type Document struct {
 	From    string // code of a language such as "en", or Auto
 	To      string // code of a language
-	Name    string // of the file, without folders: its extension determines the kind
+	Name    string // name of the file, without folders: its extension determines the kind
 	Content []byte
-	// Columns are the columns of a table to translate, by the names in its first row, or by their numbers from 1 on if it has
-	// none; without any, all are translated.
+	// Columns are the columns of a table to translate, by the names in the table's first row, or by numbers from 1 on if that row
+	// has no names. Without Columns, all are translated.
 	Columns []string
 	// Header tells whether the first row of a table stays: HeaderAuto, which is the default, HeaderKeep or HeaderTranslate.
 	Header   string
@@ -48,7 +48,7 @@ type JobDocument struct {
 
 // Values of [Document.Header].
 const (
-	HeaderAuto      = "auto" // it stays if it looks like names as programs use them
+	HeaderAuto      = "auto" // the row stays if it looks like column names as programs use them
 	HeaderKeep      = "keep"
 	HeaderTranslate = "translate"
 )
@@ -93,8 +93,8 @@ func (d Document) call(o SubmitOptions) (call, error) {
 	return call{method: "POST", path: documentsPath + queryString(query), body: d.Content, media: fileType, accept: jsonType, id: id}, err
 }
 
-// Document returns the translated document as soon as the job has ended. It waits like [Job.Wait]. The whole document is in
-// memory: [Config.MaxResponseBytes] limits it.
+// Document returns the translated document as soon as the job has ended. The method waits like [Job.Wait]. The whole document is
+// in memory: [Config.MaxResponseBytes] limits it.
 func (j *Job) Document(ctx context.Context) ([]byte, error) {
 	if err := j.finish(ctx); err != nil {
 		return nil, err

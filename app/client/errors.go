@@ -92,11 +92,11 @@ const (
 type Error struct {
 	Status  int    `json:"-"`       // of HTTP; 0 for an error within a stream, or of a job
 	Code    string `json:"code"`    // one of the codes above; "" if the answer is not the service's
-	Field   string `json:"field"`   // field of the request that causes it, such as payload.records[3].text, or ""
+	Field   string `json:"field"`   // field of the request that causes the error, such as payload.records[3].text, or ""
 	Message string `json:"message"` // for people
 	// RequestID is the id of the request in the service's log; "" in the error of a job.
 	RequestID string `json:"-"`
-	// RetryAfter is the time that the service asks to wait before another try; 0 if it does not.
+	// RetryAfter is the time that the service asks to wait before another try; 0 if the service does not ask.
 	RetryAfter time.Duration `json:"-"`
 }
 
@@ -117,13 +117,13 @@ func (e *Error) Error() string {
 }
 
 // Is makes an error of code timeout a [context.DeadlineExceeded], too. The service knows the deadline of the caller's context,
-// and is usually the first to notice that it passed.
+// and is usually the first to notice that the deadline has passed.
 func (e *Error) Is(target error) bool {
 	return target == context.DeadlineExceeded && e.Code == CodeTimeout
 }
 
-// Temporary reports whether the same request may succeed in a moment. A service's timeout is not temporary: the request would
-// take as long again.
+// Temporary reports whether the same request may succeed in a moment. A service's timeout is not temporary, because the request
+// would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
 	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable, CodeGlossariesUnavailable, CodeTooManySessions:
@@ -133,7 +133,7 @@ func (e *Error) Temporary() bool {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable:
 		return true
 	}
-	return e.Status == http.StatusGatewayTimeout && e.Code != CodeTimeout // of a proxy
+	return e.Status == http.StatusGatewayTimeout && e.Code != CodeTimeout // whether the 504 is a proxy's
 }
 
 // IsCode reports whether err is, or wraps, an [Error] of a code.
@@ -142,7 +142,7 @@ func IsCode(err error, code string) bool {
 	return ok && e.Code == code
 }
 
-// maxErrorBytes is the number of bytes read of an error answer.
+// maxErrorBytes is the maximum number of bytes of an error answer that are read.
 const maxErrorBytes = 64 << 10
 
 // errorOf returns the error of an answer. sentID is the request's id, for answers without one.
@@ -155,8 +155,8 @@ func errorOf(resp *http.Response, sentID string) *Error {
 	return e
 }
 
-// readError parses the body of an error: the service's own form, that of its drop-in routes, {"error": "what happened"}, or a
-// proxy's.
+// readError parses the body of an error: in the service's own form, in the form {"error": "what happened"} of drop-in routes, or
+// a proxy's body.
 func readError(raw []byte, resp *http.Response) *Error {
 	var own struct {
 		Error jsontext.Value `json:"error"`
@@ -195,7 +195,7 @@ func excerpt(raw []byte) string {
 	}, line)
 }
 
-// contextError returns the error of a call whose context is done: the context's own, and its cause if that differs.
+// contextError returns the error of a call whose context is done: the context's error, and the context's cause if that differs.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {

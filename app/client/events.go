@@ -51,7 +51,7 @@ func (j *Job) Events(ctx context.Context) iter.Seq2[JobStatus, error] {
 // follower yields the changes of a job, through any number of connections.
 type follower struct {
 	job   *Job
-	id    string // of its requests
+	id    string // id of its requests
 	yield func(JobStatus, error) bool
 	last  JobStatus // last one yielded
 	polls bool      // events do not arrive
@@ -98,7 +98,7 @@ func (f *follower) listen(ctx context.Context) (news bool, err error) {
 			return news, f.goesOn(err)
 		}
 		if event.Type != "job" {
-			continue // of an unknown kind
+			continue // an event of an unknown kind
 		}
 		received = true
 		changed, err := f.take([]byte(event.Data))
@@ -111,7 +111,7 @@ func (f *follower) listen(ctx context.Context) (news bool, err error) {
 	return news, f.goesOn(io.ErrUnexpectedEOF)
 }
 
-// take yields the status of an answer or event, if it is new. It returns nil if the job has ended.
+// take yields the status of an answer or event, if the status is new. It returns nil if the job has ended.
 func (f *follower) take(raw []byte) (news bool, err error) {
 	answer, err := f.job.read(raw)
 	if err != nil {
@@ -131,7 +131,7 @@ func (f *follower) take(raw []byte) (news bool, err error) {
 	return true, f.goesOn(nil)
 }
 
-// goesOn returns the error of a try that did not see the end of the job. Another may.
+// goesOn returns the error of a try that did not see the end of the job. Another try may see it.
 func (f *follower) goesOn(cause error) error {
 	err := fmt.Errorf("job %s has not ended: %d of %d records are done", f.job.id, f.last.Progress.Done, f.last.Progress.Records)
 	if cause != nil {
@@ -140,7 +140,7 @@ func (f *follower) goesOn(cause error) error {
 	return &connectionError{err}
 }
 
-// watched restarts the timer of patience with each read.
+// watched is a body that restarts the timer for silence with each read.
 type watched struct {
 	io.Reader
 	patience *time.Timer

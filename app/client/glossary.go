@@ -9,7 +9,8 @@ import (
 
 const glossariesPath = "/glossaries"
 
-// Glossary describes a glossary that the service stores, without its terms. Requests use it by its id, see [Request.Glossary].
+// Glossary describes a glossary that the service stores, without its terms. Requests name a glossary by its id, see
+// [Request.Glossary].
 type Glossary struct {
 	ID           string       `json:"id"`
 	Name         string       `json:"name"`
@@ -41,9 +42,9 @@ type Terms struct {
 	Text     []byte // UTF-8
 }
 
-// CreateGlossary creates a glossary with one dictionary; [Client.SetTerms] adds others. It does not try again if the outcome of
-// the last try is unknown. Errors are as for [Client.Translate]; an invalid term has the code [CodeInvalidGlossary], and the
-// message names the line.
+// CreateGlossary creates a glossary with one dictionary; [Client.SetTerms] adds others. CreateGlossary does not try again if the
+// outcome of the last try is unknown. Errors are as for [Client.Translate]; an invalid term has the code [CodeInvalidGlossary],
+// and the message names the line.
 func (c *Client) CreateGlossary(ctx context.Context, name string, t Terms) (Glossary, error) {
 	call := t.call("POST", glossariesPath, name)
 	call.also, call.once = http.StatusCreated, true
@@ -70,7 +71,7 @@ func (c *Client) Glossaries(ctx context.Context) ([]Glossary, error) {
 	return answer.Glossaries, err
 }
 
-// Glossary returns the description of a glossary. It fails with code [CodeUnknownGlossary] if there is none.
+// Glossary returns the description of a glossary. It fails with code [CodeUnknownGlossary] if there is no such glossary.
 func (c *Client) Glossary(ctx context.Context, id string) (Glossary, error) {
 	return ask(ctx, c.transport, newCall(glossaryPath(id)), readGlossary)
 }
@@ -86,8 +87,8 @@ func readGlossary(raw []byte) (Glossary, error) {
 	return answer.Glossary, err
 }
 
-// GlossaryTerms returns the terms of a glossary for two languages, in a format. Without languages it returns the terms of its
-// only dictionary.
+// GlossaryTerms returns the terms of a glossary for two languages, in a format. Without languages it returns the terms of the
+// glossary's only dictionary.
 func (c *Client) GlossaryTerms(ctx context.Context, id, from, to string, format TermFormat) (Terms, error) {
 	call := newCall(glossaryPath(id) + "/entries" + queryString(url.Values{"from": {from}, "to": {to}}))
 	call.accept = string(format)

@@ -28,7 +28,7 @@ const (
 // Ended reports whether the state is final.
 func (s JobState) Ended() bool { return s == JobDone || s == JobFailed || s == JobCancelled }
 
-// JobStatus is the state of a job at some moment. Times are in UTC, and zero if they are not known yet.
+// JobStatus is the state of a job at some moment. Times are in UTC; a time that is not known yet is zero.
 type JobStatus struct {
 	ID       string    `json:"id"`
 	State    JobState  `json:"state"`
@@ -45,8 +45,8 @@ type JobStatus struct {
 // Progress is the progress of a job.
 type Progress struct {
 	Records    int `json:"records"`    // expected number of translations
-	Done       int `json:"done"`       // finished ones
-	Flagged    int `json:"flagged"`    // of them, translations with flags after all retries
+	Done       int `json:"done"`       // finished translations
+	Flagged    int `json:"flagged"`    // finished translations with flags after all retries
 	Characters int `json:"characters"` // of all texts
 }
 
@@ -60,8 +60,9 @@ type Job struct {
 
 // SubmitOptions are optional settings of [Client.Submit] besides the request.
 type SubmitOptions struct {
-	// IdempotencyKey makes a second Submit with the same key and the same request return the same job, also after a crash in
-	// between: 1 to 200 visible ASCII characters. "": a random one, so that the tries of one Submit never create two jobs.
+	// IdempotencyKey makes a second Submit with the same key and the same request return the same job, even if this process
+	// crashed between the two: 1 to 200 visible ASCII characters. "": a random key, so that the tries of one Submit never create
+	// two jobs.
 	IdempotencyKey string
 	// Webhook is the URL that the service calls when the job has ended, if its operator allows that.
 	Webhook string
@@ -82,7 +83,7 @@ func (c *Client) Submit(ctx context.Context, r Request, o SubmitOptions) (*Job, 
 	if err != nil {
 		return nil, err
 	}
-	q.call = call{} // its texts are not needed any more
+	q.call = call{} // the call's texts are not needed any more
 	job.query = q
 	return job, nil
 }
@@ -119,8 +120,8 @@ func (c *Client) Jobs(ctx context.Context) ([]JobStatus, error) {
 	return list, nil
 }
 
-// ID returns the id of the job, for [Client.Job] in this process or another. With it, and the key that submitted the job if keys
-// are needed, any client gets the results.
+// ID returns the id of the job, for [Client.Job] in this process or another. With the id, and the key that submitted the job if
+// keys are needed, any client gets the results.
 func (j *Job) ID() string { return j.id }
 
 // Status returns the current status of the job. It fails with code [CodeUnknownJob] if the service does not know the job (any
@@ -133,10 +134,11 @@ func (j *Job) Status(ctx context.Context) (JobStatus, error) {
 	return answer.Job.status(), nil
 }
 
-// Wait returns the results of the job as soon as it has ended, in the form of [Client.Translate]. The service keeps them, so Wait
-// may be called again. It waits as long as ctx allows, also while the service restarts or is unreachable: see [Job.Events].
+// Wait returns the results of the job as soon as it has ended, in the form of [Client.Translate]. The service keeps the results,
+// so Wait may be called again. Wait waits as long as ctx allows, also while the service restarts or is unreachable: see
+// [Job.Events].
 //
-// The error of a failed job is an [*Error], that of a cancelled one [ErrCancelled]. If ctx is done, Wait fails with its error,
+// The error of a failed job is an [*Error], that of a cancelled job [ErrCancelled]. If ctx is done, Wait fails with ctx's error,
 // and the job continues.
 func (j *Job) Wait(ctx context.Context) ([]Result, error) {
 	if err := j.finish(ctx); err != nil {
@@ -145,7 +147,7 @@ func (j *Job) Wait(ctx context.Context) ([]Result, error) {
 	return askOn(ctx, j.client.transport, newCall(j.path()), j.results)
 }
 
-// finish waits until the job is done, and fails if it never will be.
+// finish waits until the job is done, and fails if the job ends in another way.
 func (j *Job) finish(ctx context.Context) error {
 	for status, err := range j.Events(ctx) {
 		switch {
@@ -160,8 +162,8 @@ func (j *Job) finish(ctx context.Context) error {
 	return nil
 }
 
-// Cancel ends the job, or removes it with its results if it has ended already: the result is nil in both cases. Tries are as for
-// [Client.Translate].
+// Cancel ends the job, or, if the job has ended already, removes it with its results: Cancel returns nil in both cases. Tries are
+// as for [Client.Translate].
 func (j *Job) Cancel(ctx context.Context) error {
 	return j.client.remove(ctx, j.path(), CodeUnknownJob)
 }
@@ -185,7 +187,7 @@ func (in jobInput) status() JobStatus {
 // jobAnswer is an answer about one job.
 type jobAnswer struct {
 	Job    jobInput      `json:"job"`
-	Result []resultInput `json:"result"` // of a job that is done
+	Result []resultInput `json:"result"` // results of a job that is done
 }
 
 // readJob parses an answer about any job.

@@ -26,19 +26,19 @@ type LiveEdit struct {
 // LiveSegment is a sentence of a live text and its translation.
 type LiveSegment struct {
 	ID       int64 // stays as long as the sentence
-	From, To int   // its characters in the text, as known to the service when it sent the segment
+	From, To int   // the sentence's characters in the text, as known to the service when it sent the segment
 	Before   string
 	Text     string   // translation
 	Flags    []string // flags of the translation
-	Stable   int      // number of its characters that can be expected to stay
-	Final    bool     // it is the translation of the current sentence
+	Stable   int      // number of characters of Text that can be expected to stay
+	Final    bool     // whether Text is the translation of the current sentence
 
 	skip, length int
 }
 
-// Live is a text that is translated while it is written. One goroutine may edit it while another one reads ([Live.Next]). The
-// goroutine that finds the connection broken reconnects, and no edit is lost or applied twice: the service knows the text, or
-// receives it again.
+// Live is a text that is translated while it is written. One goroutine may edit the text while another one reads ([Live.Next]).
+// The goroutine that finds the connection broken reconnects. No edit is lost or applied twice, because the service knows the
+// text, or receives it again.
 type Live struct {
 	client  *Client
 	request Request
@@ -52,7 +52,7 @@ type Live struct {
 	complete bool
 	sent     int64       // number of the last edits
 	waiting  []liveSent  // edits that the service has not applied
-	resend   *time.Timer // for edits over the limit, which wait; nil: none
+	resend   *time.Timer // fires when edits that wait because of the limit may be sent; nil: none wait
 	limited  bool        // edits on this connection were over the limit
 
 	seen     int64
@@ -76,8 +76,8 @@ type liveEdit struct {
 	Text string `json:"text,omitzero"`
 }
 
-// Live opens a session for an initially empty text. The request has the options of its translation; it has one target language
-// and no records. The caller must close the session.
+// Live opens a session for an initially empty text. req has the options of the translation; it has one target language and no
+// records. The caller must close the session.
 func (c *Client) Live(ctx context.Context, req Request) (*Live, error) {
 	l := &Live{client: c, request: req, turn: make(chan struct{}, 1)}
 	l.turn <- struct{}{}
@@ -110,8 +110,8 @@ func (l *Live) Append(ctx context.Context, text string) error {
 	return l.Edit(ctx, LiveEdit{From: End, Text: text})
 }
 
-// Edit changes the text. The places of each edit refer to the text after the edits before it; if one is not in the text, none are
-// applied. Edit returns when they are sent.
+// Edit changes the text. The places of each edit refer to the text after the edits before it; if one place is not in the text, no
+// edit is applied. Edit returns when the edits are sent.
 func (l *Live) Edit(ctx context.Context, edits ...LiveEdit) error {
 	return l.use(ctx, func() error { return l.edit(ctx, false, edits) })
 }
@@ -182,7 +182,7 @@ func (l *Live) sendWaiting(ctx context.Context) error {
 	return nil
 }
 
-// add appends other edits; successive ones at the end of the text become one.
+// add appends other edits; successive edits at the end of the text become one.
 func (s *liveSent) add(other liveSent) {
 	s.Complete = s.Complete || other.Complete
 	for _, e := range other.Edits {
@@ -203,7 +203,7 @@ func (l *Live) write(ctx context.Context, message any) error {
 }
 
 // Next waits until the translation has changed, and returns nil; [Live.Segments], [Live.Text] and [Live.Problem] return the new
-// state. Once the text is complete and translated, it returns [io.EOF], or an [*Error] if a sentence cannot be translated.
+// state. Once the text is complete and translated, Next returns [io.EOF], or an [*Error] if a sentence cannot be translated.
 func (l *Live) Next(ctx context.Context) error {
 	for {
 		var conn *websocket.Conn
@@ -245,8 +245,8 @@ func (l *Live) end() error {
 	return io.EOF
 }
 
-// Problem returns the reason why a sentence is not translated at present; nil if there is none. The service tries again by
-// itself, unless the text is the cause, as an [*Error] tells.
+// Problem returns the reason why a sentence is not translated at present; nil if there is no problem. The service tries again by
+// itself, unless the text is the cause, which an [*Error] tells.
 func (l *Live) Problem() error {
 	defer l.lock()()
 	return l.problem

@@ -19,8 +19,8 @@ const (
 	closeTimeout = time.Second
 )
 
-// persistConnection connects, after the previous connection broke for a cause, with any number of tries. The caller must hold
-// l.turn.
+// persistConnection connects with any number of tries; cause is the error that broke the previous connection. The caller must
+// hold l.turn.
 func (l *Live) persistConnection(ctx context.Context, cause error) error {
 	if l.done {
 		return errors.New("client: the live session is closed")
@@ -34,7 +34,7 @@ func (l *Live) persistConnection(ctx context.Context, cause error) error {
 }
 
 // connect makes one try: it opens the session, or resumes it, and sends the edits that the service has not applied. A session
-// that the service does not know any more is opened again with its text.
+// that the service does not know any more is opened again with the current text.
 func (l *Live) connect(ctx context.Context) error {
 	if l.conn != nil {
 		_ = l.conn.CloseNow()
@@ -179,15 +179,15 @@ func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 	return l.change(m) || (problem == nil) != (l.problem == nil), nil
 }
 
-// refused handles an error of a message. Edits over the limit are sent again, together, when the limit allows; edits that were
-// sent after them meanwhile have a gap.
+// refused handles an error of a message. Edits over the limit are sent again, together, when the limit allows; later edits that
+// were sent meanwhile are refused because of the gap.
 func (l *Live) refused(m liveMessage) (changed bool, err error) {
 	failure := m.Error
 	failure.RetryAfter = time.Duration(m.RetryAfter) * time.Second
 	switch {
 	case m.Number > 0 && m.RetryAfter > 0 && failure.Temporary():
 		l.problem, l.limited = failure, true
-		l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number < m.Number }) // these were applied
+		l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number < m.Number }) // earlier edits were applied
 		if l.resend == nil {
 			l.resend = time.AfterFunc(failure.RetryAfter, l.sendAgain)
 		}

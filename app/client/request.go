@@ -33,7 +33,7 @@ const (
 
 // Values of [Request.Wrapped].
 const (
-	WrappedAuto = "auto" // if the text clearly is wrapped
+	WrappedAuto = "auto" // treats the text as wrapped if it clearly is
 	WrappedOn   = "on"
 	WrappedOff  = "off"
 )
@@ -42,7 +42,7 @@ const (
 type Request struct {
 	From    string   `json:"fromLang"`          // code of a language such as "en", or Auto
 	To      string   `json:"toLang,omitempty"`  // code of a language
-	ToLangs []string `json:"toLangs,omitempty"` // several, instead of To
+	ToLangs []string `json:"toLangs,omitempty"` // several languages, instead of To
 	Records []Record `json:"records"`
 	// Model is the name of a model of the service's catalogue, or name:version. "": the first that has the languages.
 	Model string `json:"model,omitempty"`
@@ -54,13 +54,13 @@ type Request struct {
 	// Wrapped tells whether plain text is wrapped at a width, with lines that continue in the next one: WrappedAuto, which is the
 	// default, WrappedOn or WrappedOff.
 	Wrapped string `json:"wrapped,omitempty"`
-	// Detail requests [Result.Detail]. With it, a translation that reached the limit of tokens is flagged and not an error.
+	// Detail requests [Result.Detail]. With Detail, a translation that reached the limit of tokens is flagged and not an error.
 	Detail bool `json:"detail,omitzero"`
 	// Alternatives is the number of translations of each text, the best one included. 0: only the best one.
 	Alternatives int      `json:"alternatives,omitzero"`
 	Options      *Options `json:"options,omitzero"` // nil: the service's defaults
-	// Terms are terms with their translations; without a target they stay as they are. A result without a required one is flagged
-	// "glossary_missed".
+	// Terms are terms with their translations; terms without a target stay as they are. A result in which a required translation
+	// is missing is flagged "glossary_missed".
 	Terms []Term `json:"glossary,omitempty"`
 
 	// Glossary is the id of a stored glossary whose terms are used. It requires From to be a language.
@@ -71,17 +71,17 @@ type Request struct {
 	ID string `json:"-"`
 }
 
-// Record is a text with an id, which is returned with its translation. The service does not interpret the ids; they may repeat
-// and be empty.
+// Record is a text with an id. The id is returned with the translation. The service does not interpret ids; they may repeat and
+// be empty.
 type Record struct {
 	ID   string `json:"id"`
 	Text string `json:"text"` // UTF-8
 }
 
-// Term is a term of a glossary. See docs/terminology.md for where it is found.
+// Term is a term of a glossary. See docs/terminology.md for where in a text a term is found.
 type Term struct {
 	Source string `json:"source"`
-	Target string `json:"target,omitempty"` // "": it stays as it is
+	Target string `json:"target,omitempty"` // "": the term stays as it is
 }
 
 // Options change the search for a translation, like the options of generate() in Hugging Face's transformers. Zero or nil fields
@@ -98,7 +98,7 @@ type Options struct {
 type XML struct {
 	SplittingTags    []string `json:"splittingTags,omitempty"`    // elements that are always units of their own
 	NonSplittingTags []string `json:"nonSplittingTags,omitempty"` // elements that are always inline
-	// OutlineDetection makes elements without text beside them units of their own. nil: true.
+	// OutlineDetection makes elements without neighbouring text units of their own. nil: true.
 	OutlineDetection *bool `json:"outlineDetection,omitzero"`
 	SplitLines       bool  `json:"splitLines,omitzero"` // line ends end sentences
 }
@@ -107,23 +107,23 @@ type XML struct {
 type Result struct {
 	ID     string // the record's
 	Text   string // the translation
-	To     string // its language
+	To     string // language of the translation
 	Detail *Detail
-	// Alternatives are the best translations, different from each other, if requested: the first is Text. There may be fewer than
-	// requested.
+	// Alternatives are the best translations, different from each other, if requested. The first is Text. There may be fewer
+	// alternatives than requested.
 	Alternatives []Alternative
 }
 
 // Alternative is one of the best translations of a text.
 type Alternative struct {
 	Text  string  `json:"text"`
-	Score float64 `json:"score"` // as in Detail, of the last step if there are several
+	Score float64 `json:"score"` // as in [Detail]; that of the last step if there are several
 }
 
 // Detail describes how a translation was made.
 type Detail struct {
-	// Model and Version are those of the model or pipeline that translated, with + between several models of a route; "" if none
-	// was needed.
+	// Model and Version name the model or pipeline that translated, with + between several models of a route; "" if no model was
+	// needed.
 	Model        string    `json:"model"`
 	Version      string    `json:"version"`
 	From         string    `json:"fromLang"` // language of the text; "" if none could be detected
@@ -133,7 +133,7 @@ type Detail struct {
 	TargetTokens int       `json:"targetTokens"`
 	// Score is the mean log-probability of the sentences: closer to 0 means more certain.
 	Score    float64       `json:"score"`
-	CacheHit bool          `json:"cacheHit"`  // no part of it was decoded for this request
+	CacheHit bool          `json:"cacheHit"`  // no part of the translation was decoded for this request
 	Queued   time.Duration `json:"queueMs"`   // the longest time that a sentence waited for the batch
 	Computed time.Duration `json:"computeMs"` // the longest time that a sentence was in the batch
 	Flags    []string      `json:"flags"`     // such as "truncated" or "loop"
@@ -144,7 +144,7 @@ type Segment struct {
 	Source string   `json:"source"`
 	Text   string   `json:"text"`
 	Flags  []string `json:"flags"`
-	Steps  []Step   `json:"steps"` // if it went through several
+	Steps  []Step   `json:"steps"` // if the sentence went through several steps
 	// Alternatives are as in [Result], for the sentence.
 	Alternatives []Alternative `json:"alternatives"`
 }
@@ -180,7 +180,7 @@ type call struct {
 	id           string // X-Request-Id
 	key          string // Idempotency-Key; "": none
 	also         int    // a status of success besides 200; 0: none
-	media        string // of the body; "": JSON
+	media        string // media type of the body; "": JSON
 	once         bool   // a second try would have another effect
 }
 
@@ -189,7 +189,7 @@ func newCall(path string) call {
 	return call{method: "GET", path: path, accept: jsonType, id: rand.Text()}
 }
 
-// query is a request for translations, with the properties of its answer. It shares no memory that the caller may modify.
+// query is a request for translations, with the properties of its answer. A query shares no memory that the caller may modify.
 type query struct {
 	call
 	ids   []string // of the records
@@ -197,7 +197,7 @@ type query struct {
 	named bool     // the answer names the language of each result
 }
 
-// requestID matches the ids that the service accepts; it would replace others.
+// requestID matches the ids that the service accepts. The service would replace other ids.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 
 // idOf returns the id that the caller has given a request, or a random one.

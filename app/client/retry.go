@@ -15,15 +15,15 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// firstPause is the maximum pause before the second try, unless the service asks for more. It doubles with each try.
+// firstPause is the maximum pause before the second try, unless the service asks for more. The maximum doubles with each try.
 const firstPause = 500 * time.Millisecond
 
-// retry calls try until it succeeds, fails for good, or has failed Config.Retries times and once more. Between two tries it
-// pauses: for a random time up to a limit that doubles (full jitter), on top of the time that the service asks for. It does not
-// wait for a try that could not begin before the deadline of ctx.
+// retry calls try until it succeeds, fails for good, or has failed in Config.Retries + 1 tries. Between two tries retry pauses:
+// for a random time up to a limit that doubles (full jitter), on top of the time that the service asks for. If the next try could
+// not begin before the deadline of ctx, retry returns at once.
 //
-// backoff.Retry is unsuitable: it loses the last error if ctx ends, and restarts its pauses at each Retry-After. Only its pauses
-// are used.
+// Of the package backoff only the pauses are used: backoff.Retry loses the last error if ctx ends, and restarts its pauses at
+// each Retry-After.
 func (t *transport) retry(ctx context.Context, call call, try func() error) error {
 	pauses := t.pauses()
 	for n := 1; ; n++ {
@@ -51,9 +51,9 @@ func (t *transport) retry(ctx context.Context, call call, try func() error) erro
 	}
 }
 
-// persist calls try until it succeeds or fails for good, or ctx is done: any number of times, so that it waits for a service that
-// restarts. Pauses are as between the tries of retry, and short again after a try that returns news; a pause that the service
-// asks for may be longer than Config.MaxBackoff.
+// persist calls try until it succeeds or fails for good, or ctx is done: any number of times, so that persist waits for a service
+// that restarts. Pauses are as between the tries of retry, and short again after a try that returns news; a pause that the
+// service asks for may be longer than Config.MaxBackoff.
 func (t *transport) persist(ctx context.Context, id string, try func() (news bool, err error)) error {
 	pauses := t.pauses()
 	for {
@@ -72,7 +72,7 @@ func (t *transport) persist(ctx context.Context, id string, try func() (news boo
 	}
 }
 
-// pauses returns the pauses between the tries of a call. The library's are between zero and twice the interval.
+// pauses returns the pauses between the tries of a call. The library's pauses are between zero and twice the interval.
 func (t *transport) pauses() *backoff.ExponentialBackOff {
 	pauses := &backoff.ExponentialBackOff{
 		InitialInterval: min(firstPause, t.cfg.MaxBackoff) / 2, MaxInterval: t.cfg.MaxBackoff / 2,
@@ -107,7 +107,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryable reports whether another try may succeed. Another try is always safe: translating twice does no harm.
+// retryable reports whether another try may succeed. Another try is always safe, because translating twice does no harm.
 func retryable(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Temporary()
@@ -122,8 +122,8 @@ func outcomeUnknown(err error) bool {
 }
 
 // failsAgain reports whether a connection failed for a reason that will be the same at the next try: a name that does not exist,
-// incompatible TLS, or a timeout of Config.HTTPClient. It lists permanent errors because net/http has no names for some of the
-// ways in which a connection breaks.
+// incompatible TLS, or a timeout of Config.HTTPClient. failsAgain lists permanent errors, not temporary ones, because net/http
+// has no names for some of the ways in which a connection breaks.
 func failsAgain(err error) bool {
 	var (
 		dns         *net.DNSError
@@ -149,9 +149,9 @@ func dialing(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// retryAfter returns the wait that an answer asks for, in seconds or as a date (RFC 9110, section 10.2.3); 0 if it does not, or
-// in an unknown form. A date is relative to the date of the answer, if it has one, because the clocks of client and server
-// differ; otherwise to now.
+// retryAfter returns the wait that an answer asks for, in seconds or as a date (RFC 9110, section 10.2.3); 0 if the answer asks
+// for none, or in an unknown form. A date is relative to the date of the answer, if it has one, because the clocks of client and
+// server differ; otherwise to now.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get(retryAfterHeader)
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

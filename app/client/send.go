@@ -33,8 +33,9 @@ type connectionError struct{ error }
 
 func (e *connectionError) Unwrap() error { return e.error }
 
-// send makes one try. The caller must close the body of the answer, and read it to its end first: only then the connection can be
-// reused. An answer with an error status is an *Error. If the context is done, the error contains the context's.
+// send makes one try. The caller must close the body of the answer, and first read the body to its end, because only then the
+// connection can be reused. An answer with an error status is returned as an *Error. If the context is done, the error contains
+// the context's.
 func (t *transport) send(ctx context.Context, call call) (*http.Response, error) {
 	req, err := t.request(ctx, call)
 	if err != nil {
@@ -77,8 +78,8 @@ func (t *transport) request(ctx context.Context, call call) (*http.Request, erro
 	case call.key != "":
 		h.Set(idempotencyHeader, call.key)
 	case t.cfg.Retries > 0 && !call.once:
-		// Lets the transport send it again at once if a kept connection turns out to be dead. Without a value it is not sent, see
-		// http.Transport.
+		// Lets the transport send the request again at once if a kept connection turns out to be dead. A header without a value
+		// is not sent, see http.Transport.
 		h[idempotencyHeader] = []string{}
 	}
 	timeout, err := timeoutOf(ctx)
@@ -88,8 +89,9 @@ func (t *transport) request(ctx context.Context, call call) (*http.Request, erro
 	return req, err
 }
 
-// timeoutOf returns the rest of the context's time, in seconds with three decimals, for timeoutHeader; "" if it is more than the
-// service accepts, or has no limit. It fails if the context is done, or will be before the request could be sent.
+// timeoutOf returns the rest of the context's time, in seconds with three decimals, for timeoutHeader; "" if the time is more
+// than the service accepts, or has no limit. timeoutOf fails if the context is done, or will be done before the request could be
+// sent.
 func timeoutOf(ctx context.Context) (string, error) {
 	if ctx.Err() != nil {
 		return "", contextError(ctx)
@@ -131,8 +133,8 @@ func get[T any](ctx context.Context, t *transport, path string) (T, error) {
 	return ask(ctx, t, newCall(path), decode[T])
 }
 
-// remove deletes the resource at a path. From the second try on, the code unknown, of a missing resource, is success: the
-// previous try deleted it, and its answer was lost.
+// remove deletes the resource at a path. From the second try on, an error with the code unknown, for a missing resource, counts
+// as success: the previous try deleted the resource, and the answer was lost.
 func (t *transport) remove(ctx context.Context, path, unknown string) error {
 	call, tries := newCall(path), 0
 	call.method, call.also = "DELETE", http.StatusNoContent

@@ -25,13 +25,13 @@ import (
 //		fmt.Println(result.ID, result.Text)
 //	}
 //
-// The request is sent when the loop begins, again for each loop over the same sequence. An error comes at most once, as the last
-// element, with a zero Result; without one the loop has seen all results. A stream that is cut off is an error that wraps
-// [io.ErrUnexpectedEOF]. Leaving the loop cancels the request, and the service drops its remaining work. Tries are as for
+// The request is sent when the loop begins, and again for each loop over the same sequence. An error comes at most once, as the
+// last element, with a zero Result; without an error the loop has seen all results. A stream that is cut off is an error that
+// wraps [io.ErrUnexpectedEOF]. Leaving the loop cancels the request, and the service drops its remaining work. Tries are as for
 // [Client.Translate], up to the first result.
 //
 // The service waits half a minute for a client that does not read, and then disconnects. A loop that takes longer for a result
-// should process it in another goroutine.
+// should process results in another goroutine.
 func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -49,7 +49,7 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error]
 // errLeft ends a stream whose reader has left.
 var errLeft = errors.New("the reader has left")
 
-// stream makes one try. After the first result its error is permanent.
+// stream makes one try. After the first result, an error of stream is permanent.
 func (t *transport) stream(ctx context.Context, q *query, yield func(Result, error) bool) error {
 	resp, err := t.send(ctx, q.call)
 	if err != nil {
@@ -93,7 +93,7 @@ func newReader(q *query, in io.Reader, most int64) *reader {
 	return s
 }
 
-// event is a line of a stream. Exactly one of its fields is set, or none for an unknown kind of event.
+// event is a line of a stream. Exactly one of its fields is set, or no field for an unknown kind of event.
 type event struct {
 	Result *resultInput `json:"result"`
 	Done   *struct {
@@ -102,7 +102,7 @@ type event struct {
 	Error *Error `json:"error"`
 }
 
-// next returns the next result; io.EOF after the last one, if all of them have arrived.
+// next returns the next result; io.EOF after the last one, if all results have arrived.
 func (s *reader) next() (Result, error) {
 	for s.lines.Scan() {
 		line := s.lines.Bytes()
@@ -148,7 +148,7 @@ func (s *reader) cutOff(err error) error {
 	return &connectionError{fmt.Errorf("the stream was cut off after %d of %d results: %w", s.got, s.query.count(), err)}
 }
 
-// take returns a result after a check that it is still missing.
+// take returns a result after a check that the result is expected and has not come yet.
 func (s *reader) take(in resultInput) (Result, error) {
 	r, err := s.query.result(in)
 	if err != nil {
@@ -171,8 +171,8 @@ func (s *reader) finish(sent int) error {
 	return io.EOF
 }
 
-// drain reads the end of a body that should be empty: only then the connection can be reused. It waits only as long as that is
-// worth.
+// drain reads the end of a body that should be empty: only then the connection can be reused. It waits only for a short time,
+// after which a new connection is cheaper.
 func drain(body io.ReadCloser) {
 	const patience = 100 * time.Millisecond
 	timer := time.AfterFunc(patience, func() { _ = body.Close() })

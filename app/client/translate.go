@@ -15,7 +15,7 @@ const (
 	translationPath = "/translation"
 	streamPath      = "/translation/stream"
 	languagesPath   = "/languages"
-	detectPath      = "/language/translate/v2/detect" // Google's, which takes several texts
+	detectPath      = "/language/translate/v2/detect" // Google's route, because it takes several texts
 	readyPath       = "/readyz"
 	indexPath       = "/"
 )
@@ -23,11 +23,11 @@ const (
 // readyPause is the time between two requests of WaitReady.
 const readyPause = 250 * time.Millisecond
 
-// Translate returns the translations of all records: len(r.Records) results in their order, or first those into the first
-// language of r.ToLangs, then those into the second, and so on. On error it returns none.
+// Translate returns the translations of all records: len(r.Records) results in the order of the records, or first the results in
+// the first language of r.ToLangs, then those in the second, and so on. On error it returns no results.
 //
-// It makes several tries if that may help, see the package comment, and none after the deadline of ctx, which is sent to the
-// service. The error is an [*Error] if the service refused the request; it is, or wraps, ctx's if ctx is done.
+// Translate makes several tries if that may help, see the package comment, but no try after the deadline of ctx, which is sent to
+// the service. The error is an [*Error] if the service refused the request; if ctx is done, the error is, or wraps, ctx's.
 func (c *Client) Translate(ctx context.Context, r Request) ([]Result, error) {
 	q, err := newQuery(translationPath, jsonType, r, "")
 	if err != nil {
@@ -44,8 +44,8 @@ type Language struct {
 	Targets    []string `json:"targets"`    // codes of its target languages
 }
 
-// Languages returns the languages of a model, named as in [Request.Model], or with "" of all models. It makes several tries, like
-// Translate; while the service is loading it fails.
+// Languages returns the languages of a model, named as in [Request.Model], or, if model is "", of all models. It makes several
+// tries, like Translate; while the service is loading it fails.
 func (c *Client) Languages(ctx context.Context, model string) ([]Language, error) {
 	return get[[]Language](ctx, c.transport, languagesPath+queryString(url.Values{"model": {model}}))
 }
@@ -90,9 +90,9 @@ func (c *Client) Detect(ctx context.Context, texts []string) ([]Detection, error
 type Info struct {
 	Name    string `json:"name"` // dragoman
 	Version string `json:"version"`
-	Model   *Model `json:"model"` // nil while it is loading; of several, the first in the order of preference
+	Model   *Model `json:"model"` // nil while the model is loading; of several models, the first in the order of preference
 	// Models are all served versions of models and pipelines, in the order of preference; nil if there is only Model. The first
-	// version of each is the one of its name alone.
+	// version of each model is the one that the name without a version means.
 	Models []Model `json:"models"`
 }
 
@@ -111,16 +111,17 @@ func (c *Client) Info(ctx context.Context) (Info, error) {
 	return get[Info](ctx, c.transport, indexPath)
 }
 
-// Ready asks once whether the service accepts requests. nil: it does; an [*Error] of code [CodeNotReady], [CodeShuttingDown] or
-// [CodeStuck]: it is running, and does not; any other error: it is unreachable.
+// Ready asks once whether the service accepts requests. The error is nil if it does, and an [*Error] of code [CodeNotReady],
+// [CodeShuttingDown] or [CodeStuck] if the service is running but does not; any other error means that the service is
+// unreachable.
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.fetch(ctx, newCall(readyPath))
 	return err
 }
 
-// WaitReady asks four times a second until the service accepts requests, or ctx is done. It also waits for a service that is not
-// running yet. It fails at once if waiting does not help, such as on a wrong path. The error wraps ctx's, if ctx is done, and the
-// last answer.
+// WaitReady asks four times a second until the service accepts requests, or ctx is done. WaitReady also waits for a service that
+// is not running yet, and fails at once if waiting does not help, for example on a wrong path. The error wraps ctx's, if ctx is
+// done, and the last answer.
 func (c *Client) WaitReady(ctx context.Context) error {
 	var last error // a temporary error
 	for {

@@ -16,8 +16,8 @@ type Admission struct {
 	wait time.Duration
 }
 
-// NewAdmission returns an admission of at most some requests, which others may delay for at most wait; 0: no limit but the
-// deadline.
+// NewAdmission returns an admission of at most requests requests. Others may delay a request for at most wait; 0: its deadline is
+// the only limit.
 func NewAdmission(requests int, wait time.Duration) Admission {
 	return Admission{schedule.Account{Limit: int64(requests), Part: schedule.MostPlaces}, wait}
 }
@@ -25,7 +25,8 @@ func NewAdmission(requests int, wait time.Duration) Admission {
 // longestWait is the longest wait that a refused client is told.
 const longestWait = 10 * time.Minute
 
-// Enter admits a request of a caller, which must call Leave. own is its work. The error is a [*BusyError] or a [*TooLargeError].
+// Enter admits a request of a caller, which must call Leave. own is the request's work. The error is a [*BusyError] or a
+// [*TooLargeError].
 func (a *Admission) Enter(ctx context.Context, caller string, own float64, b schedule.Backlog) error {
 	wait, alone, left := b.Time(b.Ahead), b.Time(own)+b.Sentence, time.Duration(math.MaxInt64)
 	if deadline, ok := ctx.Deadline(); ok && b.Speed > 0 {

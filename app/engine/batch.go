@@ -17,7 +17,7 @@ import (
 type batch struct {
 	model.Batch             // nil until needed
 	active      []*sequence // by slot
-	begun       []*sequence // admitted, and encoded beside the steps
+	begun       []*sequence // admitted, and being encoded between the steps
 
 	// Scratch memory, kept for reuse.
 	ranks []*sequence  // active sequences, in order of admission
@@ -60,12 +60,12 @@ func (b *batch) join(stats *Stats, all ...*sequence) {
 	stats.Joins++
 }
 
-// leave removes a sequence, if it is in a slot. As in the model's batch, the last sequence takes its slot.
+// leave removes a sequence, if it is in a slot. As in the model's batch, the last sequence takes the freed slot.
 func (b *batch) leave(s *sequence) {
 	if s.slot == outside {
 		return
 	}
-	if b.Batch != nil { // otherwise it broke
+	if b.Batch != nil { // nil: the model's batch broke
 		b.Leave(s.slot)
 	}
 	last := len(b.active) - 1
@@ -76,7 +76,7 @@ func (b *batch) leave(s *sequence) {
 	s.slot = outside
 }
 
-// encode continues a source that is encoded beside the steps as long as its group has credit.
+// encode continues to encode a source between the steps, as long as its group has credit: time left in the round.
 func (b *batch) encode(ctx context.Context, s *sequence) (took time.Duration, done bool, err error) {
 	if s.Group.Credit <= 0 {
 		return 0, false, nil
@@ -87,14 +87,15 @@ func (b *batch) encode(ctx context.Context, s *sequence) (took time.Duration, do
 		}
 	}
 	start := time.Now()
-	const longest = time.Hour // for a group that is alone now
+	const longest = time.Hour // in place of the infinite credit of a group that is alone
 	done, err = s.encoding.Continue(ctx, time.Duration(min(s.Group.Credit, longest.Seconds())*float64(time.Second)))
 	took = time.Since(start)
 	s.Group.Credit -= took.Seconds()
 	return took, done, err
 }
 
-// choose selects the sentences that take part in the step: in a group with a quantum, the earliest admitted ones.
+// choose selects the sentences that take part in the step: in a group with a quantum (a limit of time, see [schedule.Rounds]),
+// the earliest admitted ones.
 func (b *batch) choose(rounds *schedule.Rounds) {
 	b.ranks = b.ranks[:0]
 	for _, s := range b.active {
@@ -109,8 +110,8 @@ func (b *batch) choose(rounds *schedule.Rounds) {
 	clear(b.ranks)
 }
 
-// feed collects the feeds of the sentences that take part. It returns the number of rows, of the tokens that they attend to, and
-// of candidates that the most demanding search needs.
+// feed collects the feeds of the sentences that take part. It returns the number of rows, the number of tokens that the rows
+// attend to, and the number of candidates that the most demanding search needs.
 func (b *batch) feed(rounds *schedule.Rounds) (rows, attended, k int) {
 	b.feeds, b.first = b.feeds[:0], b.first[:0]
 	for _, s := range b.active {

@@ -12,8 +12,8 @@ type call struct {
 	line    schedule.Line[*sequence] // its sentences in the queue
 
 	waits  map[*sequence]*waiter // by sequence that the call waits for
-	queued int                   // of these, the number of sequences in the queue
-	ended  error                 // the reason why the call has ended; nil while it waits
+	queued int                   // number of the sequences in waits that are still in the queue
+	ended  error                 // the reason why the call has ended; nil while the call waits
 }
 
 func newCall(s *local) *call {
@@ -31,7 +31,7 @@ type posted struct {
 type waiter struct {
 	call  *call
 	jobs  []posted
-	index int // among the sequence's waiters
+	index int // place among the sequence's waiters
 }
 
 // fail reports to the session that the sequence has no result.

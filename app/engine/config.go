@@ -16,8 +16,8 @@ import (
 type Config struct {
 	Log *slog.Logger
 
-	// Rows is the maximum number of hypotheses (beams of all sentences) of a caller that decode together; several callers have a
-	// third more. A sentence that needs more decodes alone.
+	// Rows is the maximum number of hypotheses (beams of all sentences) of a caller that decode together; with several callers, a
+	// third more. A sentence that needs more rows decodes alone.
 	Rows int
 	// MaxBeams and MaxLength limit a job: its beams, and its decoder tokens with the forced prefix.
 	MaxBeams  int
@@ -28,21 +28,21 @@ type Config struct {
 	// Pool provides the memory that engines share; nil: Memory is the only limit. The only sentence of an engine is always
 	// admitted.
 	Pool Pool
-	// PrefillTokens is the number of source tokens that may join in one round while other sentences decode and pause for it; four
-	// times as many while none decodes. One sentence may always join.
+	// PrefillTokens is the number of source tokens that may join in one round while other sentences decode, and pause for the
+	// encoder; four times as many while no sentence decodes. One sentence may always join.
 	PrefillTokens int
 
 	// QueueRequests is the maximum number of admitted requests, waiting or decoding. A caller may have three quarters of the
 	// places that others leave; see [Admission].
 	QueueRequests int
-	// QueueTokens is the number of source tokens that may wait for admission to the batch. Requests share it: a larger request
-	// hands its sentences over in parts. Each request may always have one sentence waiting.
+	// QueueTokens is the number of source tokens that may wait for admission to the batch. Requests share this number: a larger
+	// request hands its sentences over in parts. Each request may always have one sentence waiting.
 	QueueTokens int
 	// QueueWait is the maximum time that others may delay a request. A request is refused if its wait would be longer, or if it
 	// could not end before its deadline, at the speed of the last seconds. 0: the deadline is the only limit.
 	QueueWait time.Duration
 
-	// Joints are the word boundaries of the vocabulary: they keep the phrases of a job from matching parts of words. nil: words
+	// Joints are the word boundaries of the vocabulary: with them, the phrases of a job do not match parts of words. nil: words
 	// begin and end everywhere.
 	Joints search.Joints
 

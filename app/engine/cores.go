@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// takeCores waits until the worker may use the shared cores, if there are any, and then receives the messages that arrived
-// meanwhile. The wait does not count as part of the round: a worker that waits for the model of another one does not hang.
+// takeCores waits until the worker may use the cores, if engines share them, and then receives the messages that arrived
+// meanwhile. The wait does not count as part of the round, because a worker that waits for another model does not hang.
 func (l *loop) takeCores(ctx context.Context) error {
 	if l.cfg.Cores == nil || len(l.sequences) == 0 {
 		return nil
 	}
-	l.publish() // the state visible during the wait
+	l.publish() // so that the statistics during the wait are current
 	l.snapshot.inRound(time.Time{})
 	start := time.Now()
 	err := l.cfg.Cores.Take(ctx, l.arrivals.Front().Value.(time.Time), l.hasCores)

@@ -1,8 +1,8 @@
 // Package engine schedules the decoding of sentences at the level of decoder steps (continuous batching).
 //
-// All sentences of all requests share the [model.Batch] of each worker. Between any two steps finished sentences leave it and
-// waiting ones join it, so a request waits neither for a batch to fill up nor for the longest sentence of another request. Greedy
-// and beam search, languages and priorities mix in a step.
+// All sentences of all requests share the [model.Batch] of each worker. Between any two steps, finished sentences leave the batch
+// and waiting ones join it, so a request waits neither for a batch to fill up nor for the longest sentence of another request.
+// Greedy and beam search, languages and priorities mix in a step.
 //
 //	Stream ─▶ admission ─▶ session ─▶ worker: mailbox ─▶ queue ─▶ batch ─▶ results
 //	                       (a window       (the loop's own from here on)
@@ -78,17 +78,17 @@ func Start(cfg Config, models ...model.Model) (_ *Engine, err error) {
 	return e, nil
 }
 
-// Stream decodes the sentences of a request. It takes them from next, a window at a time, and calls each with every result as
-// soon as it arrives. Both are called on the goroutine of the caller, one call at a time. If next returns ok false, it has no job
-// at present: it is called again after results, so that each may cause more jobs, and after a receive from [Request.More]. The
-// request ends when all jobs have their result, next has no more jobs, and More is closed or nil. job is the number of the job in
-// the order of next, from 0. The results belong to the caller.
+// Stream decodes the sentences of a request. Stream takes the sentences from next, a window at a time, and calls each with every
+// result as soon as the result arrives. next and each are called on the caller's goroutine, one call at a time. If next returns
+// ok false, there is no job at present: next is called again after results, because each may cause more jobs, and after a receive
+// from [Request.More]. The request ends when all jobs have their result, next has no more jobs, and More is closed or nil. job is
+// the number of the job in the order of next, from 0. The results belong to the caller.
 //
 // Stream fails at once, without a call of next, with a [*BusyError] if too much is being decoded for the engine or for ctx's
 // deadline, and with a [*TooLargeError] if the request could not meet the deadline even alone. It fails with an error that wraps
-// [ErrInvalid] on a job that cannot be decoded; with ctx's cause as soon as ctx is done, after which its sentences leave before
-// the next step; with the error of next or each, in the same way; with [ErrClosed] when the engine is closed; and with the
-// model's error, or a [*fault.PanicError], when the model fails. If a worker loses its model, another worker decodes its
+// [ErrInvalid] on a job that cannot be decoded; with ctx's cause as soon as ctx is done (then the request's sentences leave
+// before the next step); with the error of next or each, in the same way; with [ErrClosed] when the engine is closed; and with
+// the model's error, or a [*fault.PanicError], when the model fails. If a worker loses its model, another worker decodes the
 // remaining sentences; an error that wraps [model.ErrLost] means that the last worker lost its model.
 func (e *Engine) Stream(ctx context.Context, req Request,
 	next func() (job Job, ok bool, err error), each func(job int, r Result) error) error {
@@ -166,8 +166,8 @@ func (e *Engine) lost() (err error) {
 	return err
 }
 
-// Close stops the engine, and then closes the models: requests that run or wait fail with [ErrClosed] at once. It returns when
-// the current steps are over. A second call only waits for that.
+// Close stops the engine, and then closes the models: requests that run or wait fail with [ErrClosed] at once. Close returns when
+// the current steps are over. A second call only waits for the first.
 func (e *Engine) Close() error {
 	e.close()
 	for _, w := range e.workers {

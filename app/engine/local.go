@@ -14,7 +14,7 @@ import (
 type local struct {
 	*Session
 	engine *Engine
-	only   *worker // of WarmUp: the worker for all jobs
+	only   *worker // for WarmUp: the worker for all jobs
 
 	portions []portion // by worker
 	inFlight map[int]assigned
@@ -52,10 +52,10 @@ func (s *local) left() float64 {
 // unposted returns the number of source tokens that workers do not know of yet.
 func (s *local) unposted() int { return int(max(0, int64(s.Request.Tokens)-s.posted.Load())) }
 
-// long reports whether the request is more than a round takes in: its sender does not wait for each of its steps.
+// long reports whether the request has more source tokens than a round takes in, so that its sender does not notice single steps.
 func (s *local) long() bool { return max(int64(s.Request.Tokens), s.posted.Load()) > int64(s.short) }
 
-// admit counts source tokens that do not wait any more, and wakes the session, which may submit more in their place. It may be
+// admit counts source tokens that do not wait any more, and wakes the session, which may submit more in their place. admit may be
 // called from any goroutine.
 func (s *local) admit(tokens int) {
 	s.admitted.Add(int64(tokens))

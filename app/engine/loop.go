@@ -39,7 +39,7 @@ type loop struct {
 
 	// Scratch memory, kept for reuse.
 	inbox   []message
-	sources [][]int64 // of the newcomers
+	sources [][]int64 // the newcomers' sources
 	ended   []ended
 }
 
@@ -168,7 +168,7 @@ func (l *loop) enqueue(c *call, p posted) {
 	w := c.waits[s]
 	if w == nil {
 		w = s.join(c)
-		if known == nil || s.Waits { // the call whose turn comes first admits it for all
+		if known == nil || s.Waits { // the call whose turn comes first admits the sentence for all calls
 			l.queue.Push(&c.line, s)
 			if c.queued++; c.queued == 1 {
 				l.waiting++
@@ -185,8 +185,8 @@ func (s *sequence) passed(m *mailbox) {
 }
 
 // breakBatch recovers the loop after an error that broke the batch, or a panic: the sentences in the batch and the newcomers fail
-// with it; waiting ones are not affected and join a new batch. Every call fails at least one sentence, so the recovery cannot go
-// on for ever.
+// with err; waiting sentences are not affected and join a new batch. Every call fails at least one sentence, so the recovery
+// cannot go on for ever.
 func (l *loop) breakBatch(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return // the error is a consequence of Close, which ends all sentences
@@ -203,7 +203,7 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 		return
 	}
 	for _, s := range l.sequences {
-		if affected == 0 || !s.Waits { // without a batch, the queue causes the fault
+		if affected == 0 || !s.Waits { // without sentences in a batch, the fault comes from the queue
 			l.retire(s, err)
 		}
 	}

@@ -22,7 +22,7 @@ func (b *inbox[T]) put(item T) {
 	b.wake.Give()
 }
 
-// take returns the items. The inbox reuses the memory of spare for the next ones.
+// take returns the items. The inbox reuses the memory of spare for the next items.
 func (b *inbox[T]) take(spare []T) []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -37,7 +37,7 @@ type mailbox struct {
 	tokens atomic.Int64 // source tokens that wait here or in the queue
 }
 
-// message has the jobs of a call; without jobs it ends a call that its session has abandoned.
+// message has the jobs of a call. A message without jobs ends the call, because the session has abandoned it.
 type message struct {
 	call *call
 	jobs []posted

@@ -16,14 +16,14 @@ type Request struct {
 	// asks for.
 	Caller   string
 	Priority schedule.Priority
-	// Tokens is the number of source tokens of all its jobs, as far as known in advance; it decides whether the request can end
-	// in time. 0: unknown.
+	// Tokens is the number of source tokens of all the request's jobs, as far as known in advance. It is used to estimate whether
+	// the request can end in time. 0: unknown.
 	Tokens int
-	// Beams is the number of beams of most of its jobs; 0 counts as 1.
+	// Beams is the number of beams of most of the request's jobs; 0 counts as 1.
 	Beams int
-	// More keeps the request open while it has no jobs: after a receive from it next is called again at once; after it is closed
-	// the request ends as without it. The request keeps its place among the admitted requests as long. nil: the request ends as
-	// soon as all jobs have their result and next has no more.
+	// More, if not nil, keeps the request open, and admitted, while it has no jobs. A value received from More means that there
+	// may be more jobs: the function next is called again at once. Once More is closed, or if it is nil, the request ends as soon
+	// as all its jobs have results and next returns no more.
 	More <-chan struct{}
 }
 
@@ -36,8 +36,8 @@ type Job struct {
 	Source []int64 // encoder ids: language token, pieces, </s>
 	Prefix []int64 // forced decoder ids: decoder start and, with most models, the target language
 	Search search.Options
-	// Phrases must occur in the translation, if that comes to an end. With them the search is a constrained one, which needs some
-	// beams.
+	// Phrases must occur in the translation, unless it is cut off at the maximum length. A job with phrases uses constrained
+	// search, which needs several beams.
 	Phrases []search.Phrase
 }
 
@@ -45,7 +45,7 @@ type Job struct {
 type Result struct {
 	search.Result
 	Queued   time.Duration // from the call of next to the admission of the sentence to the batch
-	Computed time.Duration // from then to its result
+	Computed time.Duration // from its admission to its result
 	// Shared is set if the sentence was decoded for another, identical one, and this is a copy of its result.
 	Shared bool
 	// First is set for the first of the sentences that joined the batch together, so the number of results with First is the

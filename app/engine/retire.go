@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// retire is the only exit of a sequence, wherever it is. reason is nil if it is done, errAbandoned if no call waits for it, and
-// otherwise the error for its waiters.
+// retire is the only exit of a sequence, wherever the sequence is. reason is nil if the sequence is done, errAbandoned if no call
+// waits for it, and otherwise the error for its waiters.
 func (l *loop) retire(s *sequence, reason error) {
 	if s.Waits {
 		l.dequeue(s)
@@ -52,7 +52,7 @@ func (l *loop) dequeue(s *sequence) {
 }
 
 // deliver delivers the result of a sequence to all jobs that wait for it, each with its own copy of the tokens. The last job gets
-// the original. Receivers may change their result. It returns the number of tokens.
+// the original. Receivers may change their result. deliver returns the number of tokens.
 func (s *sequence) deliver(waiters []*waiter, now time.Time) (tokens int) {
 	result := s.decoding.Result()
 	tokens = len(result.Tokens)
@@ -72,8 +72,8 @@ func (s *sequence) deliver(waiters []*waiter, now time.Time) (tokens int) {
 	return tokens
 }
 
-// finish ends a call, and fails its jobs unless its session has abandoned it. Its sentences are given up: those without other
-// waiters leave the queue at once, and the batch before the next step.
+// finish ends a call, and fails its jobs unless its session has abandoned it. The call's sentences are given up: those without
+// other waiters leave the queue at once, and the batch before the next step.
 func (l *loop) finish(c *call, err error) {
 	if c.ended != nil {
 		return

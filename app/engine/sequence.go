@@ -18,21 +18,21 @@ type sequence struct {
 	job     Job           // with its own copy of the ids
 	took    float64       // actual cost so far: weight of its steps, and source tokens
 	by      *local        // the session that its tokens count for
-	waiters []*waiter     // receivers of the result; without any, it is not needed
+	waiters []*waiter     // receivers of the result; without any, the sequence is not needed
 	arrival *list.Element // arrival time, among the loop's arrivals
 
 	// Its place in the batch.
 	admitted time.Time
 	number   uint64           // number of the admission
-	encoding model.Encoding   // nil unless it is being encoded beside the steps
+	encoding model.Encoding   // nil unless the source is being encoded between the steps
 	fed      int              // number of fed tokens
 	rests    bool             // does not take part in this step
-	slot     int              // outside until it has joined
-	first    bool             // of the sequences that joined together
+	slot     int              // outside until the sequence has joined
+	first    bool             // whether it is the first of the sequences that joined together
 	decoding *search.Sequence // nil until admission
 }
 
-// outside is the slot of a sequence without one.
+// outside is the value of slot of a sequence that has no slot.
 const outside = -1
 
 func newSequence(job Job, k key, m model.Model) *sequence {

@@ -8,14 +8,14 @@ import (
 	"dragoman/app/wait"
 )
 
-// Session is an admitted request, independent of where its sentences are decoded. The caller's goroutine submits them to a
-// [Decoder], as many as may wait at a time, and hands out their results.
+// Session is an admitted request, independent of where its sentences are decoded. The caller's goroutine submits the sentences to
+// a [Decoder], as many as may wait at a time, and hands out the results.
 type Session struct {
 	Request Request
 	closing context.Context // done when the engine closes
 
 	count   int // jobs that next returned
-	running int // of these, the ones without an outcome
+	running int // jobs that next returned and that have no outcome yet
 
 	outcomes inbox[Outcome] // bounded by the running jobs; also wakes the session when there is room for more
 }
@@ -24,7 +24,7 @@ type Session struct {
 type Outcome struct {
 	Job    int // number of the job, in the order of next
 	Result Result
-	Err    error // why there is no result; nil: there is one
+	Err    error // why there is no result; nil: there is a result
 }
 
 // Decoder decodes the jobs of one [Session], on local workers or remotely. It is used on the session's goroutine.
@@ -42,7 +42,7 @@ type Decoder interface {
 	Cancel()
 }
 
-// NewSession returns a session. It fails if ctx is done, or closing, which means that the engine is closed.
+// NewSession returns a session. It fails if ctx is done, or if closing is done: then the engine is closed.
 func NewSession(ctx, closing context.Context, req Request) (*Session, error) {
 	switch {
 	case req.Priority < schedule.Low || req.Priority > schedule.High:

@@ -8,22 +8,22 @@ import (
 // Stats are the statistics of a worker. Counters only grow.
 type Stats struct {
 	// Waiting sentences, and the current step.
-	QueuedRequests   int   // with at least one sentence that is not in the batch
-	QueuedSentences  int   // identical ones counted once
+	QueuedRequests   int   // requests with at least one sentence that is not in the batch
+	QueuedSentences  int   // identical sentences counted once
 	QueuedTokens     int   // source tokens
-	RunningSentences int   // in the batch
+	RunningSentences int   // sentences in the batch
 	RunningRows      int   // rows of the step
-	ReservedRows     int   // by the running sentences
-	ReservedBytes    int64 // of decoding state, by the running sentences
+	ReservedRows     int   // rows that the running sentences have reserved
+	ReservedBytes    int64 // bytes of decoding state that the running sentences have reserved
 	// SourceTokensPerSecond is the number of source tokens admitted to the batch per second while sentences waited, over the last
 	// seconds; 0 if none ever waited. The time that the worker waits for cores counts.
 	SourceTokensPerSecond float64
-	WorkPerSecond         float64 // the same for source tokens × beams
+	WorkPerSecond         float64 // source tokens × beams per second, measured in the same way
 	// SentenceTime is the time of a sentence in the batch, encoding included: a moving average in which each sentence counts for
 	// a sixteenth; 0 before the first.
 	SentenceTime time.Duration
 
-	// Counters of sentences. Identical ones count once, except in Shared.
+	// Counters of sentences. Identical sentences count once, except in SentencesShared.
 	SentencesDone      uint64
 	SentencesShared    uint64 // jobs that joined an identical sentence
 	SentencesCancelled uint64 // left, or never joined, because no call waited for them
@@ -34,7 +34,7 @@ type Stats struct {
 	Joins           uint64 // times that sentences were encoded and joined
 	PrefilledTokens uint64 // source tokens of sentences that joined
 	Steps           uint64 // decoder steps
-	SteppedRows     uint64 // rows of all steps; over Steps it is the mean batch
+	SteppedRows     uint64 // rows of all steps; SteppedRows / Steps is the mean number of rows in a step
 	DecodedTokens   uint64 // tokens of finished translations
 	BrokenBatches   uint64
 
@@ -83,5 +83,5 @@ func (b *snapshot) get() loopState {
 	return b.loopState
 }
 
-// inRound sets the start of the current round; zero: it is over.
+// inRound sets the start of the current round; zero: the round is over.
 func (b *snapshot) inRound(since time.Time) { b.set(func(s *loopState) { s.round = since }) }

@@ -13,8 +13,8 @@ import (
 	"dragoman/model/search"
 )
 
-// admit makes newcomers of sentences from the head of the queue while there is room. It stops at the first that does not fit:
-// room that becomes free is kept for it.
+// admit makes newcomers of sentences from the head of the queue while there is room. admit stops at the first sentence that does
+// not fit: room that becomes free is kept for that sentence.
 func (l *loop) admit() {
 	l.newcomers = l.newcomers[:0]
 	l.waited = l.queue.Len() > 0
@@ -53,8 +53,8 @@ func (l *loop) admit() {
 	}
 }
 
-// join encodes the newcomers and lets them join the batch, longest first: sentences of similar length become neighbours and can
-// be encoded with little padding.
+// join encodes the newcomers and lets them join the batch, longest first, so that sentences of similar length become neighbours
+// and are encoded with little padding.
 func (l *loop) join(ctx context.Context) error {
 	if len(l.newcomers) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (l *loop) join(ctx context.Context) error {
 	return nil
 }
 
-// encode continues the sources that are encoded beside the steps, each for the time that its group has left in the round.
+// encode continues the sources that are encoded between the steps, each for the time that its group has left in the round.
 func (l *loop) encode(ctx context.Context) error {
 	if len(l.batch.begun) == 0 {
 		return nil
@@ -124,8 +124,8 @@ func (l *loop) encode(ctx context.Context) error {
 	return nil
 }
 
-// step feeds every sentence that takes part, newcomers their forced prefix and the others a token for each row, advances every
-// search, and retires sentences that ended.
+// step feeds every sentence that takes part, a newcomer with its forced prefix, any other sentence with a token for each row,
+// advances every search, and retires sentences that ended.
 func (l *loop) step(ctx context.Context) error {
 	l.batch.choose(&l.rounds)
 	rows, attended, k := l.batch.feed(&l.rounds)
@@ -133,7 +133,7 @@ func (l *loop) step(ctx context.Context) error {
 		return nil
 	}
 	l.stats.RunningRows = rows
-	l.publish() // the state visible for most of the time
+	l.publish() // so that the statistics are current during the step
 	start := time.Now()
 	candidates, err := l.batch.Step(ctx, l.batch.feeds, k)
 	took := time.Since(start)
@@ -148,15 +148,15 @@ func (l *loop) step(ctx context.Context) error {
 	return nil
 }
 
-// ended is a sequence that leaves after a step; err is nil if it is done.
+// ended is a sequence that leaves after a step; err is nil if the sequence is done.
 type ended struct {
 	sequence *sequence
 	err      error
 }
 
-// advance gives every search its candidates. No sequence leaves before all have had theirs: the candidates belong to the batch,
-// which may reuse their memory, and slots move. Candidates that a search cannot use, such as NaN, end their sentence and not its
-// neighbours.
+// advance gives every search its candidates. No sequence leaves before all have had their candidates, because these belong to the
+// batch, which may reuse their memory, and slots move. Candidates that a search cannot use, such as NaN, end their sentence and
+// not its neighbours.
 func (l *loop) advance(candidates model.Candidates) {
 	l.ended = l.ended[:0]
 	for slot, s := range l.batch.active {

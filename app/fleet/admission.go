@@ -9,7 +9,7 @@ import (
 // submitted is work that was submitted and has no result yet, by queue and lane: source tokens × beams.
 type submitted map[string][len(laneNames)]int64
 
-// add adds work, or removes it if it is negative. A queue without work has no entry.
+// add adds work; negative work is subtracted. A queue without work has no entry.
 func (s submitted) add(queue string, lane int, work int64) {
 	lanes := s[queue]
 	if lanes[lane] += work; lanes == ([len(laneNames)]int64{}) {
@@ -32,9 +32,9 @@ func workOf(gateways map[string]gatewayStatus) submitted {
 	return sum
 }
 
-// load is the work of a queue and the workers that take it.
+// load is the work of a queue, and the capacity of the workers that take from the queue.
 type load struct {
-	copies, rows int                   // of the model
+	copies, rows int                   // copies of the model, and their rows together
 	speed        float64               // work per second
 	sentence     time.Duration         // time of a sentence in the batch
 	waiting      [len(laneNames)]int64 // work of all gateways
@@ -67,16 +67,17 @@ func (l load) backlog(lane int, own float64) schedule.Backlog {
 	return schedule.Backlog{Ahead: schedule.AheadInLanes(l.waiting, lane, own), Speed: l.speed, Sentence: l.sentence, Full: l.work() >= l.bound}
 }
 
-// rowWork is the source tokens per row that a request may submit: twice those of a sentence, so that some wait.
+// rowWork is the source tokens per row that a request may submit: twice those of a usual sentence, so that some sentences wait.
 const rowWork = 64
 
-// window returns the work that each of some requests may have in the queue: they share the bound.
+// window returns the work that each of several requests may have in the queue: the requests share the bound.
 func (l load) window(short, requests int) int64 {
 	alone := max(int64(schedule.Window(short, l.copies)), rowWork*int64(l.rows))
 	return min(alone, l.bound/int64(max(1, requests)))
 }
 
-// laneOf returns the lane for a sentence of a request with some tokens in flight. Above short they make it less urgent.
+// laneOf returns the lane for a sentence of a request with some tokens in flight. More tokens than short make the lane less
+// urgent.
 func laneOf(p schedule.Priority, tokens, short int) int {
 	lane := int(schedule.High - p)
 	if tokens > short {

@@ -62,7 +62,8 @@ func newOutages(log *slog.Logger) outages {
 // errStarting is why a member that has just been started cannot do anything.
 var errStarting = errors.New("the broker has not answered yet")
 
-// patience is the longest time of a command that does not wait for something.
+// patience is the timeout of a Redis command that does not block. A blocking command gets it on top of the time for which it
+// blocks.
 const patience = 3 * time.Second
 
 // BrokerConfig configures a [Broker].
@@ -70,8 +71,8 @@ type BrokerConfig struct {
 	// URL is the server's as go-redis has it: redis://, rediss:// and unix:// for a single server,
 	// redis://…?master_name=NAME&addr=… for Sentinel, redis://…?addr=…&addr=… for Cluster.
 	URL    string
-	Prefix string // of the keys
-	// Secrets sign messages: the first one is used to sign, and all to verify. None means [Unsigned].
+	Prefix string // prefix of the keys
+	// Secrets sign messages: the first one is used to sign, and all to verify. No secrets mean [Unsigned].
 	Secrets  []string
 	Timing   Timing
 	Log      *slog.Logger
@@ -150,8 +151,8 @@ func (b *Broker) Err() error {
 	return nil
 }
 
-// note notes whether Redis can be used, logs it with the cause, and measures it. If ctx is done, err may be a consequence, and
-// note does nothing.
+// note records whether Redis can be used, logs changes with their cause, and sets the gauge up. If ctx is done, note does
+// nothing, because err may be a consequence of that.
 func (b *Broker) note(ctx context.Context, err error, up prometheus.Gauge) {
 	if ctx.Err() != nil {
 		return

@@ -21,8 +21,8 @@ import (
 	"dragoman/model/repository"
 )
 
-// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models' tokenizers, by the hash of their
-// content. Gateways need nothing else.
+// Catalogue is the list of models and pipelines with which a worker translates. Redis keeps catalogues, and the files of the
+// models' tokenizers, by the hash of their content. Gateways need nothing else.
 type Catalogue struct {
 	Models    []repository.Model
 	Pipelines []repository.Pipeline
@@ -34,8 +34,8 @@ type Catalogue struct {
 	raw []byte // JSON
 }
 
-// kept is how long Redis keeps catalogues and files without renewal: a fleet without workers knows for so long what it could
-// translate.
+// kept is the time for which Redis keeps catalogues and files without renewal: for so long, gateways without workers know what
+// the workers could translate.
 const kept = 7 * 24 * time.Hour
 
 // versionsOf iterates over the versions of models, each with its model.
@@ -64,18 +64,18 @@ func (c *Catalogue) files(k keys) map[string]model.File {
 
 // encode returns the catalogue as Redis keeps it, and its hash.
 func (c *Catalogue) encode() (raw []byte, hash string) {
-	raw, _ = json.Marshal(c) // of plain data
+	raw, _ = json.Marshal(c) // no error, because the catalogue is plain data
 	sum := sha256.Sum256(raw)
 	return raw, hex.EncodeToString(sum[:])
 }
 
-// merge returns what catalogues offer together. Where they have different exports under one name and version, it takes the export
-// of most catalogues, and of equally many the first.
+// merge returns what catalogues offer together. Where catalogues have different exports under one name and version, merge takes
+// the export that most of them have, or the first of equally frequent ones.
 func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	type export struct {
 		name     string
 		number   int
-		identity string // "" is the one in most catalogues
+		identity string // "": the count is that of the most frequent export
 	}
 	votes := make(map[export]int)
 	for _, c := range catalogues {
@@ -112,7 +112,7 @@ func modelOf(m repository.Model) string       { return m.Name }
 func pipelineOf(p repository.Pipeline) string { return p.Name }
 func itself(name string) string               { return name }
 
-// union returns a list with those of others that have a new key.
+// union returns list and the elements of others whose key no earlier element has.
 func union[T any, K comparable](list, others []T, key func(T) K) []T {
 	has := make(map[K]bool)
 	for _, one := range list {
@@ -128,8 +128,8 @@ func union[T any, K comparable](list, others []T, key func(T) K) []T {
 	return list
 }
 
-// publish stores the catalogue of a snapshot and the files of its tokenizers, and returns their keys. Versions whose files cannot
-// be read are left out.
+// publish stores the catalogue of a snapshot and the files of its tokenizers, and returns the keys of both in Redis. Versions
+// whose files cannot be read are left out.
 func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
 	c := Catalogue{Order: s.Order, Pivots: s.Pivots, MaxBeams: maxBeams, MaxLength: maxLength}
 	for _, m := range s.Models {

@@ -19,14 +19,14 @@ type claim struct {
 // position names an entry of a lane.
 type position struct{ lane, entry string }
 
-// deaths is the number of workers that may end while they have a sentence before it is decoded alone: it may have been with them
-// by chance. After one more it is a dead letter.
+// deaths is the number of workers that may end while they have a sentence, because the sentence need not be the reason. Then the
+// sentence is decoded alone; if one more worker ends, the sentence becomes a dead letter.
 const deaths = 2
 
 // claims are the claims of a consumer.
 type claims struct {
 	of    map[position]*claim
-	rows  int     // of the batch that they take
+	rows  int     // rows of the batch that the claimed sentences take
 	size  float64 // rows of a sentence, a moving average
 	count prometheus.Gauge
 }
@@ -74,9 +74,10 @@ func (c *claims) cancel(cause error, lane string, entries, kept []string) {
 	}
 }
 
-// choose returns those of a lane's pending claims that the worker takes over, with the number of workers that have had them then.
+// choose returns the pending claims of a lane that the worker takes over, each with the number of workers that have had the
+// sentence by then.
 func (c *claims) choose(worker, lane string, pending []redis.XPendingExt) (chosen []redis.XPendingExt) {
-	suspect := false // whether the worker has a sentence that may be what ended other workers
+	suspect := false // whether the worker has a sentence that may have ended other workers
 	for _, one := range c.of {
 		suspect = suspect || one.taken > deaths
 	}
@@ -84,12 +85,12 @@ func (c *claims) choose(worker, lane string, pending []redis.XPendingExt) (chose
 		if c.of[position{lane, p.ID}] != nil {
 			continue // the worker was held up, and keeps the claim
 		}
-		if p.Consumer != worker { // otherwise Redis gave it the entry, but the reply was lost
+		if p.Consumer != worker { // otherwise Redis gave this worker the entry, but the reply was lost
 			p.RetryCount++
 		}
 		if p.RetryCount == deaths+1 {
 			if suspect {
-				continue // one at a time
+				continue // one suspect sentence at a time
 			}
 			suspect = true
 		}

@@ -30,9 +30,9 @@ type consumer struct {
 
 	mu      sync.Mutex // guards the rest
 	claims  claims
-	handle  translate.Handle // of the model
-	model   *translate.Model // as last loaded; nil before
-	blocked time.Time        // until when nothing is taken, because the model cannot be loaded or works no more
+	handle  translate.Handle // handle of the model
+	model   *translate.Model // as last loaded; nil before the first load
+	blocked time.Time        // time until which nothing is taken, because the model cannot be loaded or works no more
 }
 
 func newConsumer(w *Worker, queue string, name modelName) *consumer {
@@ -88,7 +88,7 @@ func (t *consumer) take(ctx context.Context) {
 const ahead = 128
 
 // room returns about how many sentences may be taken: some more than there are rows, so that a free row does not wait for Redis,
-// but none while the batch has no memory for those that wait.
+// but none while the batch has no memory for the sentences that wait.
 func (t *consumer) room() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,10 +102,10 @@ func (t *consumer) room() int {
 }
 
 const (
-	// watched is the least number of claims without renewal that are looked at.
+	// watched is the least number of claims without renewal that the consumer looks at.
 	watched = 100
-	// abandoned is the time after which a silent worker without claims leaves the consumer groups. It is so long that the worker
-	// is not merely held up: entries that it took at that moment would be lost.
+	// abandoned is the time after which a silent worker without claims leaves the consumer groups. It is long, so that the worker
+	// is certainly not just held up: entries that it takes at the moment of its removal would be lost.
 	abandoned = time.Hour
 )
 
@@ -114,7 +114,7 @@ func (t *consumer) takeOver(ctx context.Context) {
 	var tidied time.Time
 	for {
 		often := t.broker.timing.Lease / 4
-		if !wait.For(ctx, often/2+rand.N(often)) { // workers take turns by chance
+		if !wait.For(ctx, often/2+rand.N(often)) { // a random wait, so that the workers do not look at the same time
 			return
 		}
 		for _, lane := range t.lanes.keys {
@@ -129,8 +129,8 @@ func (t *consumer) takeOver(ctx context.Context) {
 	}
 }
 
-// spare returns how many claims may be taken over. A busy worker takes some too, because they have waited for longer than its own,
-// but not all, because other workers do the same.
+// spare returns how many claims may be taken over. A busy worker takes some too, because these sentences have waited for longer
+// than its own, but not all, because other workers take some as well.
 func (t *consumer) spare() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,7 +168,7 @@ func (t *consumer) takeFrom(ctx context.Context, lane string, n int) error {
 	return err
 }
 
-// block takes no sentences for a while, so that other workers do.
+// block stops taking sentences for a while, so that other workers take them.
 func (t *consumer) block() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -184,8 +184,8 @@ func (t *consumer) status() QueueStatus {
 	return s
 }
 
-// statusOf returns the status of a model, and the source tokens that wait for its batches. An engine that does not report its
-// statistics, or is not loaded, has rows.
+// statusOf returns the status of a model, and the source tokens that wait for its batches. For an engine that does not report its
+// statistics, or is not loaded, rows is assumed.
 func statusOf(m *translate.Model, rows int) (s QueueStatus, queued int) {
 	s.Rows = rows
 	if m == nil {

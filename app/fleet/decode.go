@@ -15,7 +15,7 @@ import (
 	"dragoman/model"
 )
 
-// begin decodes the sentence of an entry that taken workers have had, or makes it a dead letter.
+// begin decodes the sentence of an entry, or makes it a dead letter. taken is the number of workers that have had it.
 func (t *consumer) begin(e entry, from string, taken int64) {
 	w, err := read[work](t.broker, e.stream, e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
@@ -29,7 +29,7 @@ func (t *consumer) begin(e entry, from string, taken int64) {
 	}
 	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
 	switch {
-	case err == errForged: // no gateway hears of it, least of all the one that it names
+	case err == errForged: // no gateway is told, not even the one that the message names
 		t.settle(c, settled{outcome: forgedOutcome})
 	case err != nil:
 		t.deadLetter(c, e.Values, "it cannot be read: "+err.Error())
@@ -71,7 +71,7 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 		if left <= 0 {
 			return settled{outcome: expired}
 		}
-		timer := time.AfterFunc(left, func() { c.cancel(errExpired) }) // with a deadline, the engine could refuse the sentence
+		timer := time.AfterFunc(left, func() { c.cancel(errExpired) }) // instead of a deadline, because the engine could refuse the sentence for that
 		defer timer.Stop()
 	}
 	var result engine.Result
@@ -125,8 +125,8 @@ var (
 	errTaken     = errors.New("another worker has taken the sentence over")
 )
 
-// failure returns the outcome of a sentence after an error. why is the cause that ended its decoding, nil if it was not. The
-// gateway decides whether another worker tries.
+// failure returns the outcome of a sentence after an error. why is the cause with which its decoding was cancelled, nil if it was
+// not cancelled. The gateway decides whether another worker tries.
 func failure(why, err error) settled {
 	noModel, isBroken := errors.AsType[*catalog.BrokenError](err)
 	noMemory, isFull := errors.AsType[*catalog.MemoryError](err)

@@ -4,15 +4,15 @@ import "time"
 
 // fleet is what a gateway knows of the other members.
 //
-// A queue is deserted if no worker has taken from it for a lease while workers took from other queues: during a rolling update,
-// from the queue of the model's next export. Without any worker, all queues wait for one. A lease is counted in time that the
-// gateway has watched, so that no worker counts as gone that the gateway itself was unable to hear.
+// A queue is deserted if no worker has taken from it for a lease while workers took from other queues: for example, in a rolling
+// update, from that of the model's next export. Without any worker, no queue is deserted: all wait for a worker. The lease is
+// measured in time that the gateway has watched, so that a worker that the gateway was unable to hear does not count as gone.
 type fleet struct {
 	workers map[string]WorkerStatus
 	others  submitted // by other gateways
 
-	at      time.Time                // of the last update
-	watched time.Duration            // until then
+	at      time.Time                // time of the last update
+	watched time.Duration            // time that the gateway has watched until at
 	taken   map[string]time.Duration // when a worker last took from a queue, in watched time
 	empty   time.Duration            // when no worker last took from any queue, in watched time
 }

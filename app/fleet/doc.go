@@ -15,9 +15,9 @@
 // lanes (report.go), so after a failure between the two a sentence is decoded twice rather than never. Gateways drop second
 // results.
 //
-// A sentence at a worker is a claim (claims.go), which the worker renews. Others take over a claim without renewal for a lease
-// (vigil.go). After two workers have ended with a sentence, it is decoded alone, to find out whether it is the reason; after one
-// more it is a dead letter.
+// A sentence at a worker is a claim (claims.go), which the worker renews. Other workers take over a claim that was not renewed
+// for a lease (vigil.go). After two workers have ended while they had a sentence, the sentence is decoded alone, to find out
+// whether it is the reason; after one more worker it becomes a dead letter.
 //
 // If there is a secret, all messages are signed for their place (seal.go).
 //
@@ -37,7 +37,7 @@
 //	P:{QUEUE}:dead              stream: dead letters
 //	P:{GATEWAY}:replies         stream: results
 //
-// QUEUE is the beginning of a model's identity: workers whose models have the same identity share it. Messages are CBOR arrays;
-// see message.go. Members restore what Redis has lost (follow.go). A gateway deletes a sentence whose request has ended, wherever
-// it is: a worker that has it learns it when it renews its claims.
+// QUEUE is the beginning of a model's identity: workers whose models have the same identity share the queue. Messages are CBOR
+// arrays; see message.go. Members restore what Redis has lost (follow.go). A gateway deletes a sentence whose request has ended,
+// wherever it is: a worker that has the sentence learns of that when it renews its claims.
 package fleet

@@ -18,9 +18,9 @@ type Engine struct {
 // Engine returns the engine of the model with an identity.
 func (g *Gateway) Engine(identity string) *Engine { return &Engine{g, queueOf(identity)} }
 
-// Stream decodes the sentences of a request; see [engine.Engine.Stream]. It also returns an [*UnavailableError] while Redis is
-// away, a [*DeadError] for a dead letter, and [translate.ErrGone] if no worker has the model any more while there are workers of
-// others.
+// Stream decodes the sentences of a request; see [engine.Engine.Stream]. Stream also returns an [*UnavailableError] while Redis
+// is away, a [*DeadError] for a dead letter, and [translate.ErrGone] if no worker has the model any more while there are workers
+// of other models.
 func (e *Engine) Stream(ctx context.Context, req engine.Request,
 	next func() (job engine.Job, ok bool, err error), each func(job int, r engine.Result) error) error {
 	s, err := e.open(ctx, req)

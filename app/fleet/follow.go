@@ -21,10 +21,10 @@ import (
 // goroutine uses them.
 type catalogues struct {
 	broker  *Broker
-	known   map[string]*Catalogue // the offered ones, by hash
-	hashes  []string              // of the offered ones, one for each worker
-	offered repository.Snapshot   // by the workers
-	terms   terms                 // of offered
+	known   map[string]*Catalogue // the offered catalogues, by hash
+	hashes  []string              // hashes of the offered catalogues, one for each worker
+	offered repository.Snapshot   // what the workers offer
+	terms   terms                 // the names and limits of offered
 
 	hold    hold
 	content map[string]string     // what Redis is to have even without workers, by key: hashes, catalogues, files of tokenizers
@@ -38,7 +38,7 @@ func newCatalogues(b *Broker) *catalogues {
 	return &catalogues{broker: b, hold: hold{broker: b}, missed: make(map[string]time.Time)}
 }
 
-// follow takes what the workers offer, and reports whether that has changed. Without workers it stays as it was.
+// follow takes what the workers offer, and reports whether that has changed. Without workers the offer stays as it was.
 func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus) (changed bool, err error) {
 	hashes, err := c.published(ctx, workers)
 	if err != nil || len(hashes) == 0 || slices.Equal(hashes, c.hashes) {
@@ -105,7 +105,7 @@ func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
 	}
 	if err != nil {
 		c.broker.outages.reading.Note(fmt.Errorf("the catalogue is damaged: %w", err), "catalogue", hash)
-		return &Catalogue{}, nil // and is not read again
+		return &Catalogue{}, nil // an empty catalogue, so that it is not read again
 	}
 	return &got, nil
 }
@@ -118,7 +118,7 @@ func (c *catalogues) store(ctx context.Context, known map[string]*Catalogue) err
 	c.content, c.files = map[string]string{keys.known(): c.broker.seals.seal(keys.known(), hashes)}, make(map[string]model.File)
 	for hash, one := range known {
 		if one.raw == nil {
-			continue // it cannot be read
+			continue // the catalogue cannot be read
 		}
 		key := keys.catalogue(hash)
 		c.content[key] = c.broker.seals.seal(key, one.raw)
@@ -139,12 +139,12 @@ func (c *catalogues) store(ctx context.Context, known map[string]*Catalogue) err
 	})
 }
 
-// keep reads the files into content, and restores what Redis has lost of it, unless another member was faster.
+// keep reads the files into content, and restores the parts of content that Redis has lost, unless another member was faster.
 func (c *catalogues) keep(ctx context.Context) error {
 	for key, file := range c.files {
 		raw, err := c.broker.client.Get(ctx, key).Result()
 		switch {
-		case errors.Is(err, redis.Nil): // a worker stores it soon
+		case errors.Is(err, redis.Nil): // a worker stores the file soon
 		case err != nil:
 			return err
 		case isFile([]byte(raw), file):
@@ -180,8 +180,8 @@ func (c *catalogues) take(list []*Catalogue) {
 	}
 }
 
-// missedFor is how long a gateway serves a model that no worker has while others are there: its workers may be about to be
-// replaced.
+// missedFor is how long a gateway serves a model that no worker has, while there are workers of other models: its workers may be
+// about to be replaced.
 const missedFor = 10 * time.Minute
 
 // serve updates what is served, and reports whether that has changed.

@@ -27,7 +27,8 @@ type GatewayConfig struct {
 	Short int
 	// Wait is the longest time that others may delay a request; 0: no limit but its deadline.
 	Wait time.Duration
-	// Serve is called with the models of the workers when they have changed. The gateway sends no heartbeat until it returns.
+	// Serve is called with the models of the workers when these models have changed. The gateway sends no heartbeat until Serve
+	// returns.
 	Serve   func(repository.Snapshot)
 	Metrics *GatewayMetrics // may be nil
 }
@@ -138,7 +139,7 @@ func (g *Gateway) workers() []WorkerStatus {
 	})
 }
 
-// look is a beat: the gateway publishes its status, reads those of the others, and acts on what has changed.
+// look does the work of one heartbeat: the gateway publishes its status, reads those of the others, and acts on what has changed.
 func (g *Gateway) look(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus], c *catalogues) error {
 	err := g.heartbeat(n, workers, gateways)
 	changed := false
@@ -200,7 +201,7 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 
 // receive reads replies and hands them out, until the gateway closes.
 func (g *Gateway) receive() {
-	const most = 1000 // entries of a round trip
+	const most = 1000 // entries that one round trip reads
 	replies := g.broker.keys.replies(g.id)
 	for g.closing.Err() == nil {
 		g.mu.Lock()
@@ -229,7 +230,7 @@ func (g *Gateway) receive() {
 	}
 }
 
-// handOut tells sentences the replies of an entry.
+// handOut gives the replies of an entry to their sentences.
 func (g *Gateway) handOut(e entry) {
 	if e.Values["gateway"] != nil {
 		return // the first entry of the stream

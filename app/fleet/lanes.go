@@ -17,7 +17,7 @@ type lanes struct {
 	broker   *Broker
 	worker   string                 // name of the consumer in the lanes' groups
 	keys     [len(laneNames)]string // the most urgent first
-	rotation *rotation              // of read
+	rotation *rotation              // shares the turns of read
 }
 
 // entry is an entry of a stream.
@@ -49,8 +49,8 @@ func (l *lanes) create(ctx context.Context) error {
 	return nil
 }
 
-// read reads up to n new entries, and waits for one if there is none. Urgent lanes have more turns. Entries may come with an
-// error.
+// read reads up to n new entries, and waits for one if there is none. Urgent lanes have more turns. read may return both entries
+// and an error.
 func (l *lanes) read(ctx context.Context, n int) (entries []entry, err error) {
 	var empty [len(laneNames)]bool
 	for n > len(entries) && slices.Contains(empty[:], false) {
@@ -111,7 +111,7 @@ func (l *lanes) claim(lane string, idle time.Duration, taken int64, entries ...s
 // question asks Redis which of some entries are claims of the worker.
 type question func(l *lanes, ctx context.Context, p redis.Pipeliner, at alike, entries []string) (answer func() ([]string, error))
 
-// renew is a question that renews the claims. An entry that does not exist is none: its gateway has revoked it.
+// renew is a question that renews the claims. A missing entry is no claim, because its gateway has revoked the sentence.
 func (l *lanes) renew(ctx context.Context, p redis.Pipeliner, at alike, entries []string) func() ([]string, error) {
 	return p.Do(ctx, append(l.claim(at.lane, 0, at.taken, entries...), "justid")...).StringSlice
 }
@@ -130,7 +130,7 @@ func (l *lanes) own(ctx context.Context, p redis.Pipeliner, at alike, _ []string
 }
 
 // tidy removes workers without claims from the groups once they have been silent for idle, and postpones the expiry of the lanes.
-// Lanes of a model that no worker has expire. What fails here is done the next time.
+// Lanes of a model that no worker has expire. Commands that fail are run again the next time.
 func (l *lanes) tidy(ctx context.Context, idle time.Duration) {
 	for _, lane := range l.keys {
 		l.broker.client.Expire(ctx, lane, kept)

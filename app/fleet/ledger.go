@@ -26,8 +26,8 @@ type ledger struct {
 	gateway     string               // id
 	pending     map[uint64]*sentence // by id
 	lastID      uint64
-	work        submitted   // of pending
-	outbox      []*sentence // to send or to revoke, in order
+	work        submitted   // work of pending
+	outbox      []*sentence // sentences to send or to revoke, in order
 	wake        wait.Signal // given after something was put into outbox
 	resubmitted prometheus.Counter
 }
@@ -53,7 +53,8 @@ func (l *ledger) put(x *sentence) {
 	l.wake.Give()
 }
 
-// tell applies an event to a sentence, and takes the step that follows. It returns true for the step look, which is the caller's.
+// tell applies an event to a sentence, and takes the step that follows. It returns true for the step look, which the caller must
+// take.
 func (l *ledger) tell(x *sentence, e event) (toLook bool) {
 	was := x.place
 	next, do := x.state.next(e)
@@ -92,11 +93,11 @@ func (l *ledger) tellAll(e event) {
 	}
 }
 
-// sentAtOnce is the most sentences of a round trip.
+// sentAtOnce is the maximum number of sentences sent in one round trip.
 const sentAtOnce = 500
 
 // outgoing takes the next sentences out of the outbox: those to send, and the entries to revoke, by lane. A sentence that was
-// withdrawn before it was sent is neither.
+// withdrawn before it was sent is neither sent nor revoked.
 func (l *ledger) outgoing() (list []*sentence, revoked map[string][]string) {
 	revoked = make(map[string][]string)
 	n := min(len(l.outbox), sentAtOnce)

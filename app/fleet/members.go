@@ -23,9 +23,9 @@ type WorkerStatus struct {
 
 // QueueStatus is how a worker decodes with one of its models.
 type QueueStatus struct {
-	Leaving       bool    `json:"leaving,omitempty"` // it ends what it has, and takes nothing more
+	Leaving       bool    `json:"leaving,omitempty"` // the worker ends the sentences that it has, and takes no more
 	Loaded        bool    `json:"loaded"`
-	Copies        int     `json:"copies"` // that decode in parallel; 0 before it is loaded
+	Copies        int     `json:"copies"` // copies of the model that decode in parallel; 0 before it is loaded
 	Rows          int     `json:"rows"`   // of all copies together
 	Claimed       int     `json:"claimed"`
 	WorkPerSecond float64 `json:"work"`     // source tokens × beams, while something waits
@@ -96,7 +96,7 @@ func (m *member) leave(kind string, keys ...string) {
 	}
 }
 
-// members watches the members of a kind. Its own clock decides which are alive.
+// members watches the members of a kind. The clock of this process decides which members are alive.
 type members[S any] struct {
 	broker *Broker
 	key    string // of the hash with the statuses
@@ -108,7 +108,7 @@ type members[S any] struct {
 type sighting[S any] struct {
 	raw    string
 	status S
-	valid  bool // this version can read it
+	valid  bool // whether this version of the program can read the status
 	at     time.Time
 }
 

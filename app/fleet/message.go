@@ -11,15 +11,15 @@ import (
 	"dragoman/model/search"
 )
 
-// format is the version of the messages, and the name of the field that holds one in an entry of a stream. A member reads no
-// other version.
+// format is the version of the messages, and the name of the field that holds a message in an entry of a stream. A member reads
+// no other version.
 const format = "2"
 
 // work is a sentence for a worker: a CBOR array (RFC 8949) of these fields in this order.
 type work struct {
 	_        struct{} `cbor:",toarray"`
 	Gateway  string   // id of the gateway that waits for the result
-	ID       uint64   // of the sentence at its gateway
+	ID       uint64   // id of the sentence at its gateway
 	Deadline int64    // milliseconds since 1970 by Redis's clock; 0: none
 	Tries    int      // workers that have failed to decode it
 	Caller   string   // anonymous
@@ -69,7 +69,7 @@ type reply struct {
 	Score     float32
 	Truncated bool
 	Queued    int64 // microseconds that the sentence waited at the worker
-	Computed  int64 // microseconds from then to its result
+	Computed  int64 // microseconds from the end of that wait to the result
 	Shared    bool
 	First     bool
 	Fault     cause // "": none
@@ -120,7 +120,7 @@ const (
 	failed  cause = "failed"  // another reason
 	again   cause = "again"   // the worker ends, or has too much to do
 
-	// The following ones are a gateway's own.
+	// Only gateways use the following causes.
 	gone        cause = "gone"        // no worker takes from the queue
 	vanished    cause = "vanished"    // Redis has lost the sentence too often
 	unavailable cause = "unavailable" // Redis has taken no sentence of the request

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// send sends what is in the outbox until the gateway closes. One goroutine does, so that requests do not wait for Redis,
+// send sends what is in the outbox until the gateway closes. One goroutine sends, so that requests do not wait for Redis,
 // sentences that are submitted together go in one round trip, and a sentence is sent before it is revoked.
 func (g *Gateway) send() {
 	for {
@@ -21,8 +21,9 @@ func (g *Gateway) send() {
 	}
 }
 
-// flush sends the next sentences of the outbox to their lanes and revokes others: a worker that has one of these learns it with
-// its next heartbeat. [Gateway.sweep] submits again what Redis did not take; a request fails of which it has taken nothing.
+// flush sends the next sentences of the outbox to their lanes and revokes others: a worker that has a revoked sentence learns of
+// that with its next heartbeat. [Gateway.sweep] submits again what Redis did not take; if Redis has taken no sentence of a
+// request, the request fails.
 func (g *Gateway) flush() (more bool, err error) {
 	g.mu.Lock()
 	list, revoked := g.ledger.outgoing()
@@ -59,7 +60,7 @@ func (g *Gateway) flush() (more bool, err error) {
 
 // sweep tells sentences that are deserted, and those that Redis refused or has lost, so that they are submitted again.
 func (g *Gateway) sweep() {
-	const most = 1000 // to look for in a round trip
+	const most = 1000 // sentences to look for in one round trip
 	var suspects []*sentence
 	var entries []*redis.XMessageSliceCmd
 	now, lease := time.Now(), g.broker.timing.Lease

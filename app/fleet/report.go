@@ -17,14 +17,14 @@ import (
 type settled struct {
 	*claim
 	outcome outcome
-	reply   *reply         // to the gateway; may be nil
-	values  map[string]any // of the entry, for a dead letter
-	left    bool           // the claim has ended without the worker
+	reply   *reply         // reply to the gateway; may be nil
+	values  map[string]any // values of the entry, for a dead letter
+	left    bool           // the claim ended elsewhere: the entry is not the worker's to remove
 	pause   bool           // the worker takes nothing for a while
 }
 
 // report sends results to gateways and takes the sentences out of their lanes, until outcomes is closed. Outcomes that arrive
-// while it sends go together.
+// during a send go together in the next one.
 func (w *Worker) report(hurry context.Context) {
 	for first := range w.outcomes {
 		list := []settled{first}
@@ -60,8 +60,8 @@ func (w *Worker) settle(hurry context.Context, list []settled) {
 	}
 }
 
-// send sends replies and dead letters, and then takes the sentences out of their lanes, so that a failure between has them
-// decoded again.
+// send sends replies and dead letters, and then takes the sentences out of their lanes, so that after a failure between the two,
+// the sentences are decoded again.
 func (w *Worker) send(list []settled) error {
 	ctx, b := context.Background(), w.broker
 	replies := make(map[string][]*reply) // by gateway
@@ -75,7 +75,7 @@ func (w *Worker) send(list []settled) error {
 		}
 	}
 	sent := make(map[string]*redis.StringCmd)
-	var clock *redis.TimeCmd // the worker's own clock may be behind the ids of entries
+	var clock *redis.TimeCmd // Redis's clock, because the worker's own may be slower than the times in the ids of entries
 	err := b.do(ctx, func(p redis.Pipeliner) {
 		for gateway, list := range replies {
 			stream := b.keys.replies(gateway)
@@ -116,7 +116,8 @@ func (o *settled) letter(now time.Time) []any {
 	return list
 }
 
-// gateways are the gateways without a stream for replies. What they have submitted before is not decoded.
+// gateways are the gateways without a stream for replies. Sentences that they submitted before they lost the stream are not
+// decoded.
 type gateways struct {
 	mu   sync.Mutex
 	gone map[string]int64 // since when, in milliseconds since 1970, Redis's clock

@@ -12,7 +12,7 @@ import (
 // Unsigned is the secret of members that sign nothing, and accept messages without a signature.
 const Unsigned = "none"
 
-// seals are the secrets of a fleet: the first signs, and all verify. A nil one is [Unsigned].
+// seals are the secrets of a fleet: the first signs, and all verify. nil seals are those of [Unsigned].
 //
 // A signature is a MAC (HMAC-SHA256, 128 bits of it) of a message and its place: the key, and in a hash the field. So a message
 // is not valid in another place, and a result, which names its sentence, not for another gateway.

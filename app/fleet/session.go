@@ -30,7 +30,7 @@ type session struct {
 	accepted bool              // whether Redis has taken a sentence
 }
 
-// Room implements [engine.Decoder], in work.
+// Room implements [engine.Decoder]. The unit is work: source tokens × beams.
 func (s *session) Room() int {
 	g := s.gateway
 	g.mu.Lock()
@@ -118,7 +118,7 @@ func (s *session) Cancel() {
 	g.admission.Leave(s.Request.Caller)
 }
 
-// anonymous returns a name for a caller that tells others nothing.
+// anonymous returns a name for a caller that does not reveal the caller.
 func anonymous(caller string) string {
 	h := fnv.New64a()
 	h.Write([]byte(caller))

@@ -13,15 +13,15 @@ type vigil struct {
 
 	mu       sync.Mutex                    // guards the rest
 	renewed  time.Time                     // when the worker last renewed its claims
-	steady   time.Time                     // since when it has never been late
-	renewals int                           // how often it has renewed them
+	steady   time.Time                     // since when the worker has never been late
+	renewals int                           // how often the worker has renewed its claims
 	silent   map[string]map[string]silence // claims that are not renewed, by lane and entry
 }
 
-// silence is when a claim was first seen that was not renewed for a lease.
+// silence tells when a claim was first seen that was not renewed for a lease.
 type silence struct {
 	at       time.Time
-	renewals int // of the worker's own claims before
+	renewals int // the vigil's renewals at that time
 }
 
 func newVigil(lease time.Duration) *vigil {
@@ -46,9 +46,9 @@ func (v *vigil) isLate(now time.Time) bool {
 	return now.Sub(v.renewed) > v.lease/2
 }
 
-// outlasted returns those of a lane's silent claims that may be taken over. If the worker has always renewed its own claims in
-// time, the owners of the others could have done so too. After a disturbance of Redis, the network or the worker itself they may
-// have been as unable as the worker, so they get the chances that it has: two renewals and half a lease.
+// outlasted returns the silent claims of a lane that may be taken over. If this worker has always renewed its own claims in time,
+// the owners of the silent claims could have done so too. After a disturbance of Redis, the network or this worker, the owners
+// may have been unable to, so they get the chances that this worker has: two renewals and half a lease.
 func (v *vigil) outlasted(lane string, list []redis.XPendingExt, now time.Time) (left []redis.XPendingExt) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

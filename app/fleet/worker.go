@@ -29,7 +29,7 @@ type Models interface {
 type WorkerConfig struct {
 	Broker *Broker
 	Models Models
-	// Rows is the rows of a model that is not loaded.
+	// Rows is the assumed number of rows of a model that is not loaded.
 	Rows    int
 	Version string // of the program
 	// MaxBeams and MaxLength are the most that the engines allow a sentence.
@@ -68,8 +68,9 @@ func NewWorker(cfg WorkerConfig) *Worker {
 // Err returns why the worker takes nothing now; nil if it does.
 func (w *Worker) Err() error { return w.broker.Err() }
 
-// Run takes and decodes sentences until ctx is done. It then takes no more, and returns when it has decoded those that it has, or
-// hurry is done: other workers decode the rest. changed is called after what is served has changed.
+// Run takes and decodes sentences until ctx is done. Run then takes no more, and returns when the worker has decoded the
+// sentences that it has, or when hurry is done: other workers decode the rest. changed is called after what is served has
+// changed.
 func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	var reporting, beating sync.WaitGroup
 	reporting.Go(func() { w.report(hurry) })
@@ -77,7 +78,7 @@ func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	beating.Go(func() { w.beat(beat, func(n uint64) error { return w.heartbeat(beat, n) }) })
 	w.follow(ctx, hurry, changed)
 	w.mu.Lock()
-	w.catalogue = "" // gateways count on it no more
+	w.catalogue = "" // gateways no longer count on this worker
 	w.mu.Unlock()
 	for _, t := range w.list() {
 		t.stop()
@@ -90,7 +91,7 @@ func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	w.leave("worker")
 }
 
-// follow has consumers for what is served, and its catalogue in Redis, until ctx is done.
+// follow keeps a consumer for each served model, and the catalogue of these models in Redis, until ctx is done.
 func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
 	published := hold{broker: w.broker}
 	var keys []string
@@ -114,7 +115,8 @@ func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
 	}
 }
 
-// serve publishes what is served, and has a consumer for each model of it. It returns the keys in Redis.
+// serve publishes the catalogue of the served models, and keeps a consumer for each model. It returns the catalogue's keys in
+// Redis.
 func (w *Worker) serve(ctx, hurry context.Context) (keys []string, err error) {
 	snapshot, handles := w.cfg.Models.Serving()
 	hash, keys, err := w.broker.publish(ctx, snapshot, w.cfg.MaxBeams, w.cfg.MaxLength)
@@ -154,7 +156,7 @@ func (w *Worker) list() []*consumer {
 	return slices.AppendSeq(slices.Clone(w.leaving), maps.Values(w.consumers))
 }
 
-// heartbeat publishes the worker's status and renews its claims. It ends in time for another heartbeat before the claims expire.
+// heartbeat publishes the worker's status and renews its claims. heartbeat ends in time for another one before the claims expire.
 func (w *Worker) heartbeat(ctx context.Context, n uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, w.broker.timing.Lease/3)
 	defer cancel()
@@ -175,7 +177,7 @@ func (w *Worker) heartbeat(ctx context.Context, n uint64) error {
 	return err
 }
 
-// confirm asks Redis which of the consumers' claims it has, and cancels the others for a cause.
+// confirm asks Redis which of the consumers' claims the worker still has, and cancels the others with a cause.
 func (w *Worker) confirm(ctx context.Context, consumers []*consumer, ask question, cause error) error {
 	type inquiry struct {
 		*consumer
@@ -184,7 +186,7 @@ func (w *Worker) confirm(ctx context.Context, consumers []*consumer, ask questio
 		answer  func() ([]string, error)
 	}
 	var inquiries []inquiry
-	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // each command has its error
+	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // no common error: each command has its own
 		for _, t := range consumers {
 			t.mu.Lock()
 			for at, entries := range t.claims.held() {

@@ -10,12 +10,12 @@ import (
 	"dragoman/app/translate"
 )
 
-// A process that ends, for whatever cause, takes all slices with it that it is translating. So a slice in which several processes
-// have ended is only a suspect. Its records are translated one by one, while the process translates no other chunk, and the store knows
-// the current record at any time. The record with which a process ends is the first one of the next try, after a growing delay: a
-// job fails for a record that ends every process.
+// A process that ends, for whatever cause, interrupts all slices that it is translating. So a slice during which several
+// processes have ended is only suspected. Its records are translated one by one, while the process translates no other chunk, and
+// the store knows the current record at any time. The record during which a process ends is the first one of the next try, after
+// a growing delay: a job fails for a record that ends every process.
 
-// blame returns the error of a record that was tried often enough.
+// blame returns the error of a record that was tried as often as is allowed.
 func blame(record int) error {
 	return fault.New(fault.Internal, fault.TextField(record),
 		"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
@@ -24,7 +24,7 @@ func blame(record int) error {
 // permits limit the chunks that the service translates at a time.
 type permits struct {
 	*semaphore.Weighted
-	most int64 // of them
+	most int64 // maximum number of chunks
 }
 
 func newPermits(concurrency int) permits {
@@ -51,8 +51,8 @@ func (x *execution) together(ctx context.Context, request translate.Request) ([]
 	return x.translator.Translate(ctx, request)
 }
 
-// oneByOne translates each record of a slice by itself, while no other chunk is translated. blamed reports whether a record was tried
-// often enough.
+// oneByOne translates each record of a slice by itself, while no other chunk is translated. blamed reports whether a record was
+// tried as often as is allowed.
 func (x *execution) oneByOne(ctx context.Context, whole translate.Request) (results []translate.Result, blamed bool, err error) {
 	results = make([]translate.Result, len(whole.Records))
 	first := max(0, x.claim.Job.Alone-1)
@@ -73,7 +73,7 @@ func (x *execution) oneByOne(ctx context.Context, whole translate.Request) (resu
 		if i == 0 && x.claim.Job.Alone > 0 && x.claim.Job.Tries >= mostAlone {
 			return nil, true, blame(whole.First + n)
 		}
-		if !since.IsZero() && time.Since(since) > turn { // other chunks take their turns, in which this record has not begun
+		if !since.IsZero() && time.Since(since) > turn { // lets other chunks run, while this record has not begun
 			if err := x.mark(ctx, 0); err != nil {
 				return nil, false, err
 			}

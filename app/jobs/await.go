@@ -9,12 +9,12 @@ import (
 	"dragoman/app/wait"
 )
 
-// A request that waits for its job runs the job itself, so that it depends on no other process, and holds its claim from
-// [Awaited] until it has the results. A job whose request has ended is removed, by the request, or after the end of its process
-// by the store.
+// A request that waits for its job runs the job itself, so that the request depends on no other process, and holds the job's
+// claim from [Awaited] until the request has the results. A job whose request has ended is removed by the request or, if the
+// process has ended too, by the store.
 
-// Await creates a job, runs it, and calls use when it is done. Then it removes the job, unless use returns keep because its id
-// was given to a client. The error is of [Service.Submit], of the failed job, of ctx, or of use.
+// Await creates a job, runs it, and calls use when it is done. Then Await removes the job, unless use returns keep because the
+// job's id was given to a client. The error is of [Service.Submit], of the failed job, of ctx, or of use.
 func (s *Service) Await(ctx context.Context, sub Submission, use func(job Job) (keep bool, err error)) error {
 	t := s.translator.Load()
 	if t == nil {
@@ -56,7 +56,7 @@ func (s *Service) Await(ctx context.Context, sub Submission, use func(job Job) (
 // errCancelled is the error for a request whose job its owner cancels.
 var errCancelled = fault.New(fault.NotDone, "", "the job was cancelled")
 
-// untilDone runs the job until it is done. It repeats after temporary errors until ctx is done, or the service ends.
+// untilDone runs the job until it is done. untilDone repeats after temporary errors until ctx is done, or the service ends.
 func (x *execution) untilDone(ctx context.Context) (Job, error) {
 	for {
 		err := x.run(ctx)
@@ -86,7 +86,7 @@ func (x *execution) untilDone(ctx context.Context) (Job, error) {
 	}
 }
 
-// discard removes a job whose request has ended. If that fails, the job is removed when its claim has ended.
+// discard removes a job whose request has ended. If the removal fails, the store removes the job when its claim has ended.
 func (s *Service) discard(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalSaveTimeout)
 	defer cancel()

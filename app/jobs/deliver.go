@@ -24,7 +24,7 @@ type message struct {
 	} `json:"data"`
 }
 
-// checkWebhook returns the failure of a job's webhook, if it names one.
+// checkWebhook returns the failure of a job's webhook, if the job names one.
 func checkWebhook(n Notifier, url string) error {
 	if url == "" {
 		return nil

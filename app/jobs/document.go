@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// Document describes the file that a job translates: the job's records are the texts of the file, each once, and the rest of it
-// is only in the file. It is plain data.
+// Document describes the file that a job translates: the job's records are the texts of the file, each once, and everything else
+// is only in the file. A Document is plain data.
 type Document struct {
 	Name    string   // of the file, as named by its sender
 	Kind    string   // see document.Kind's Name
 	Bytes   int64    // of the file
 	Parts   int      // number of parts of the stored file, see [Store.File]
-	Most    int64    `json:",omitempty"` // maximum bytes of its translation
+	Most    int64    `json:",omitempty"` // maximum bytes of the translated file
 	Columns []string `json:",omitempty"` // see document.Options
 	// Header and Wrapped are as in document.Options; HeaderKept is set if the first row of a table stays separate.
 	Header     string   `json:",omitempty"`
@@ -37,10 +37,11 @@ func (d *Document) head() *Document {
 // partBytes is the size of each part of a file but the last one, which has the rest.
 const partBytes = 512 << 10
 
-// partsAhead is the number of parts of a file in memory while it is read.
+// partsAhead is the number of parts of a file in memory while the file is read.
 const partsAhead = 4
 
-// File returns the file of a job's document. It is read from the store part by part, with ctx, and is safe for concurrent use.
+// File returns the file of a job's document. The file is read from the store part by part, with ctx, and is safe for concurrent
+// use.
 func (s *Service) File(ctx context.Context, job Job) io.ReaderAt {
 	return &storedFile{ctx: ctx, store: s.store, job: job}
 }

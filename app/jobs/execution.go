@@ -31,8 +31,8 @@ func (s *Service) execution(t Translator, c Claim) *execution {
 	return x
 }
 
-// run continues the job until it has ended, its turn is over, or it cannot continue at present. It fails for errors that are not
-// the request's.
+// run continues the job until it has ended, its turn is over, or it cannot continue at present. run fails for errors that are not
+// the request's fault.
 func (x *execution) run(ctx context.Context) error {
 	job, begun := x.claim.Job, time.Now()
 	suspect, most := job.Attempts > mostTogether, chunksAhead
@@ -79,8 +79,8 @@ type chunk struct {
 	results    Tally
 	err        error
 	translated bool // err is the error of the translation
-	alone      bool // its records were translated one by one
-	blamed     bool // its record or document was tried often enough
+	alone      bool // the chunk's records were translated one by one
+	blamed     bool // a record, or the document, was tried as often as is allowed
 }
 
 // make makes a chunk by its number: a slice in one of the target languages.
@@ -139,7 +139,7 @@ func (x *execution) translate(ctx context.Context, n int, alone bool) (made chun
 	return made
 }
 
-// input returns a slice of the job, or the part of the input behind the slices.
+// input returns a slice of the job, or the part of the input after the slices.
 func (x *execution) input(ctx context.Context, n int) (stored []byte, err error) {
 	err = x.store.retry(ctx, func() (err error) {
 		stored, err = x.store.Input(ctx, x.claim.Job.ID, n)

@@ -34,7 +34,7 @@ type State string
 //	  └───────────┴──────▶ Cancelled
 const (
 	Queued    State = "queued"    // no runner has had it yet
-	Running   State = "running"   // begun; it may wait for a runner again
+	Running   State = "running"   // begun; the job may wait for a runner again
 	Done      State = "done"      // all results exist
 	Failed    State = "failed"    // see [Job.Problem]; there are no results
 	Cancelled State = "cancelled" // by its owner; there are no results
@@ -53,7 +53,7 @@ type Request struct {
 	Detail    bool   // results tell how they were made
 	Languages bool   // results name their language
 	Webhook   string `json:",omitempty"` // URL to be told how the job has ended; "": none
-	// Glossary is set if the terms of each target language are the part of the input behind the slices; see [Submission.Terms].
+	// Glossary is set if the terms of each target language are the part of the input after the slices; see [Submission.Terms].
 	Glossary bool `json:",omitempty"`
 }
 
@@ -61,14 +61,14 @@ type Request struct {
 type Progress struct {
 	Records    int // expected number of results: records × target languages
 	Done       int // results that are saved
-	Flagged    int // of them, results with flags after all retries
+	Flagged    int // saved results with flags after all retries
 	Characters int // of all records, as charged
 }
 
 // Problem is the reason why a job failed, for its owner.
 type Problem struct {
 	Code    string
-	Field   string `json:",omitempty"` // the part of the request that causes it
+	Field   string `json:",omitempty"` // the part of the request that causes the problem
 	Message string
 }
 
@@ -78,26 +78,26 @@ type Job struct {
 	Owner    string // submitter of the job
 	State    State
 	Created  time.Time
-	Started  time.Time // when the first runner took it; zero before
+	Started  time.Time // when the first runner took the job; zero before
 	Saved    time.Time // when results were last saved; zero before
-	Finished time.Time // when it ended; zero before
+	Finished time.Time // when the job ended; zero before
 	Expires  time.Time // removal time; zero before its end
 	Progress Progress
 	Problem  *Problem `json:",omitempty"` // of a failed job
 	Request  Request
 	Document *Document `json:",omitempty"` // the file whose texts are the records; nil: none
 
-	// Slices is the number of parts of its records; see [Store.Input]. There is a chunk of results for each slice and target
-	// language, all slices of the first language before those of the second.
+	// Slices is the number of parts of the job's records; see [Store.Input]. There is a chunk of results for each slice and
+	// target language, all slices of the first language before those of the second.
 	Slices int
-	// Chunks is the number of saved chunks, those of the finished document included; see [Store.Result]. It is the number of the
-	// next one.
+	// Chunks is the number of saved chunks, those of the finished document included; see [Store.Result]. The next chunk has this
+	// number.
 	Chunks int
-	// Attempts is the number of claims in its present queue without a result, the present one included. Claims that runners
-	// release in order are not counted in [Work], but in [Delivery].
+	// Attempts is the number of claims without a result in the job's present queue, the present claim included. Claims that
+	// runners release in order are not counted in [Work], but in [Delivery].
 	Attempts int
 	// Alone is the record of the next slice, from 1 on, that is translated by itself, and was when the previous claim ended; 0:
-	// none. Tries is the number of times in a row that it was begun.
+	// none. Tries is the number of times in a row that the record was begun.
 	Alone int `json:",omitempty"`
 	Tries int `json:",omitempty"`
 }

@@ -15,18 +15,18 @@ var lostCode = fault.New(fault.JobLost, "", "").Code()
 const (
 	// mostRemembered is the maximum number of jobs that a process remembers.
 	mostRemembered = 10_000
-	// lookedFor is the number of these that each sweep looks up.
+	// lookedFor is the number of remembered jobs that each sweep looks up.
 	lookedFor = 1000
 )
 
-// rememberedJobs are the jobs that this process has accepted or run, in their last known state: if the store has no trace of one
-// of them, it has lost it.
+// rememberedJobs are the jobs that this process has accepted or run, in their last known state: if the store has no trace of such
+// a job, the store has lost it.
 type rememberedJobs struct {
 	mu   sync.Mutex // guards jobs
 	jobs map[string]Job
 }
 
-// remember notes the state of a job. If there are too many, another job is forgotten.
+// remember notes the state of a job. If too many jobs are remembered, another one is forgotten.
 func (m *rememberedJobs) remember(job Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -40,7 +40,7 @@ func (m *rememberedJobs) remember(job Job) {
 		delete(m.jobs, id)
 	}
 	webhook := job.Request.Webhook
-	if job.State.Ended() { // it was told of the end, or will be
+	if job.State.Ended() { // the webhook was told of the end, or will be
 		webhook = ""
 	}
 	m.jobs[job.ID] = Job{

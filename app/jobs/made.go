@@ -8,20 +8,20 @@ import (
 	"dragoman/app/fault"
 )
 
-// MakeDocuments sets the function that writes the documents of jobs, once for each job, before it is done.
+// MakeDocuments sets the function that writes the documents of jobs. It is called once for each job, before the job is done.
 func (s *Service) MakeDocuments(make Maker) { s.maker.Store(&make) }
 
 // Maker writes the document of a job whose results are saved.
 type Maker func(ctx context.Context, out *Made, job Job) error
 
-// A finished document is stored in chunks behind the results: one for each part of it, with a byte before it, and a last one with
-// their position. A runner that starts over appends behind the chunks of an earlier one.
+// A finished document is stored in chunks after the results: one chunk for each part, with one byte in front of the part, and a
+// last chunk with the position of these. A runner that starts over appends after the chunks of an earlier one.
 const (
 	partMark = 'p'
 	endMark  = 'e'
 )
 
-// Made is the document that a job has made, in parts: either stored, or written to it within the memory of its context.
+// Made is the document that a job has made, in parts: either stored, or written to Made within the memory of its context.
 type Made struct {
 	Parts int
 	Bytes int64
@@ -95,11 +95,11 @@ func (m *Made) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// errNotMade is the error of a document that was tried often enough.
+// errNotMade is the error of a document that was tried as often as is allowed.
 var errNotMade = fault.New(fault.Internal, "",
 	"the service ended or failed each time that it made this document, and its log says how, by the job's id")
 
-// makeDocument makes and stores the document of the job, whose results are saved, unless that is done.
+// makeDocument makes and stores the document of the job, whose results are saved, unless the document is stored already.
 func (x *execution) makeDocument(ctx context.Context, job Job) chunk {
 	if job.Document == nil || x.maker == nil {
 		return chunk{}

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Record is a job in a store, and the transitions of it: a store loads it, calls one of the methods to change it, and stores it
-// as a whole. A method that fails has changed nothing.
+// Record is a job in a store, with its transitions: a store loads the record, calls one of the methods to change it, and stores
+// it as a whole. A method that fails has changed nothing.
 type Record struct {
 	Job
 	Key, Fingerprint string        `json:",omitempty"`
 	Bytes            int64         // see [Draft.Bytes]
-	TTL              time.Duration // of the store that made it
+	TTL              time.Duration // TTL of the store that made the record
 	Queue            Queue         // "": none
-	Due              time.Time     // time from which it can be claimed from its queue
-	Token            uint64        // increases with each claim and with each event that ends one
+	Due              time.Time     // time from which the job can be claimed from its queue
+	Token            uint64        // increases with each claim and with each event that ends a claim
 }
 
 // NewRecord returns the record of a job that is created now.
@@ -101,7 +101,7 @@ func (r *Record) Claim(now time.Time, lease time.Duration) Claim {
 	return Claim{Job: r.Job, Queue: r.Queue, Token: r.Token}
 }
 
-// Abandoned reports whether the request for which the job was created has ended without it.
+// Abandoned reports whether the request that waits for the job has ended before the job.
 func (r *Record) Abandoned(now time.Time) bool { return r.Queue == Awaited && !now.Before(r.Due) }
 
 // holds returns ErrLost if a claim is not the job's current one.
@@ -123,8 +123,8 @@ func (r *Record) Renew(c Claim, now time.Time, lease time.Duration) error {
 	return nil
 }
 
-// Try implements [Store.Try]. A record that ends processes does so after any delay; other causes, such as a rollout, are over by
-// then.
+// Try implements [Store.Try]. The delay helps to find the cause: a record that ends processes does so after any delay; other
+// causes, such as a rollout, are over by then.
 func (r *Record) Try(c Claim, record int, now time.Time, lease time.Duration) error {
 	if err := r.holds(c); err != nil {
 		return err

@@ -17,13 +17,13 @@ const (
 	renewal = lease / 3
 	// turn is the time that a job runs while others may wait.
 	turn = time.Minute
-	// chunksAhead is the number of chunks of a job in progress at a time, so that engines stay busy while the last sentences of one
-	// are decoded.
+	// chunksAhead is the number of chunks of a job in progress at a time, so that engines stay busy while the last sentences of a
+	// chunk are decoded.
 	chunksAhead = 2
 	// mostTogether is the number of runners in a row that may end, or fail for an unknown reason, in the same slice of a job
 	// before its records are translated one by one.
 	mostTogether = 2
-	// mostAlone is the number of runners that may do so in the same record before the job fails.
+	// mostAlone is the number of runners that may end, or fail for an unknown reason, in the same record before the job fails.
 	mostAlone = 4
 	// longestPause is the maximum pause of a job that cannot continue at present.
 	longestPause = time.Minute
@@ -82,14 +82,14 @@ type holding struct {
 	claim Claim
 }
 
-// handle handles a claimed job and renews its claim meanwhile; if that is lost, for example because a client cancels the job, the
-// handler's context ends. A job whose handler fails is left as it is, and can be claimed again when the claim has ended; if ctx
-// ends, at once.
+// handle handles a claimed job and renews its claim meanwhile; if the claim is lost, for example because a client cancels the
+// job, the handler's context ends. A job whose handler fails is left as it is, and can be claimed again when the claim has ended,
+// or at once if ctx has ended.
 func (h holding) handle(ctx context.Context, handle func(context.Context, Claim) error) error {
 	err := h.during(ctx, func(held context.Context) error {
 		err := fault.Protect(func() error { return handle(held, h.claim) })
 		if err != nil && ctx.Err() == nil && h.gone(ctx) {
-			err = ErrLost // not yet noticed by the renewal
+			err = ErrLost // the loss, which the renewal has not noticed yet
 		}
 		return err
 	})
@@ -105,7 +105,7 @@ func (h holding) handle(ctx context.Context, handle func(context.Context, Claim)
 func (h holding) during(ctx context.Context, do func(held context.Context) error) error {
 	held, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	renewals, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while do ends after ctx
+	renewals, stop := context.WithCancel(context.WithoutCancel(ctx)) // renewals go on while do ends after ctx
 	var renewing sync.WaitGroup
 	renewing.Go(func() { h.renew(renewals, end) })
 	defer renewing.Wait()
@@ -151,7 +151,7 @@ func (h holding) renew(ctx context.Context, end context.CancelCauseFunc) {
 			end(ErrLost)
 			return
 		default:
-			_ = h.store.note(err) // it is tried again
+			_ = h.store.note(err) // the next renewal tries again
 		}
 	}
 }

@@ -51,9 +51,9 @@ type Config struct {
 	Store Store // nil: none
 	// Missing is the reason why there is no store, in words for clients.
 	Missing     error
-	TTL         time.Duration     // time that a job without progress is tried
+	TTL         time.Duration     // time for which a job without progress is tried
 	Concurrency int               // number of jobs that run at a time
-	Memory      *admission.Memory // of all requests, which slices share; nil: no limit
+	Memory      *admission.Memory // memory of all requests, in which slices share; nil: no limit
 	Render      Renderer
 	Webhooks    Notifier // nil: none
 	Log         *slog.Logger
@@ -154,13 +154,13 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 // leastBytes is the minimum that a job reserves in the store.
 const leastBytes = 64 << 10
 
-// Submit creates a job, or returns the one for which its key was used: then created is false. The error is of [Store.Create], or
-// an [*fault.Unavailable].
+// Submit creates a job, or returns the job for which the submission's key was used before: then created is false. The error is of
+// [Store.Create], or an [*fault.Unavailable].
 func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created bool, err error) {
 	return s.create(ctx, sub, 0)
 }
 
-// create is Submit for a job that its maker runs for the time of a lease; with 0 any runner does.
+// create is Submit for a job that its maker runs for the time of a lease; with lease 0, any runner runs the job.
 func (s *Service) create(ctx context.Context, sub Submission, lease time.Duration) (job Job, created bool, err error) {
 	input, err := slicesOf(sub.Records)
 	if err != nil {
@@ -168,10 +168,10 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 	}
 	if own := sub.Request.Terms; len(sub.Terms) == 0 && len(own) > 0 {
 		copies := 1
-		if n := len(sub.Request.To); n*len(own) <= 1000 { // workers of 0.1 look for a list of each language
+		if n := len(sub.Request.To); n*len(own) <= 1000 { // because workers of version 0.1 look for a list of each language
 			copies = n
 		}
-		sub.Terms, sub.Request.Terms = slices.Repeat([][]translate.Term{own}, copies), nil // beside the texts: readers of the job read none
+		sub.Terms, sub.Request.Terms = slices.Repeat([][]translate.Term{own}, copies), nil // apart, so that readers of the job do not read them
 	}
 	options, err := optionBytes(sub)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 	}
 	if sub.Document != nil {
 		document := *sub.Document
-		draft.File = slices.Collect(slices.Chunk(sub.File, partBytes)) // the chunks share its memory
+		draft.File = slices.Collect(slices.Chunk(sub.File, partBytes)) // the chunks share the file's memory
 		document.Bytes, document.Parts = int64(len(sub.File)), len(draft.File)
 		draft.Bytes += document.Most
 		draft.Document = &document
@@ -214,7 +214,7 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 	return job, created, s.store.note(err)
 }
 
-// optionBytes returns the bytes of a job's options, without texts, terms and file. It fails if they are more than
+// optionBytes returns the bytes of a job's options, without texts, terms and file. It fails if the options have more than
 // [bound.JobOptions].
 func optionBytes(sub Submission) (int64, error) {
 	raw, err := marshal(Job{Request: sub.Request, Document: sub.Document})
@@ -224,7 +224,7 @@ func optionBytes(sub Submission) (int64, error) {
 	return int64(len(raw)), err
 }
 
-// Room returns a [*fault.Failure] if an owner has no room for another job, unless the key belongs to an existing one. The other
+// Room returns a [*fault.Failure] if an owner has no room for another job, unless the key belongs to an existing job. The other
 // errors are of [Store.Create].
 func (s *Service) Room(ctx context.Context, owner, key string) error {
 	if err := s.Available(); err != nil {
@@ -243,8 +243,8 @@ func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, erro
 }
 
 // Results returns a chunk of the results of a job that is done, from 0 to [Job.Steps], as rendered by [Renderer.Results]. The
-// stored chunk is rendered or data: a list of [translate.Result] in JSON. Processes of older versions send it as it is stored, so
-// only a version whose predecessors all read data may store data.
+// stored chunk is rendered or data: a list of [translate.Result] in JSON. Processes of older versions send the chunk as it is
+// stored, so only a version whose predecessors all read data may store data.
 func (s *Service) Results(ctx context.Context, job Job, chunk int) ([]byte, error) {
 	stored, err := s.store.result(ctx, job.ID, chunk)
 	if err != nil || !bytes.HasPrefix(stored, []byte{'['}) {
@@ -262,7 +262,7 @@ func (s *Service) Watch(ctx context.Context, id string) <-chan struct{} {
 	return s.store.Watch(ctx, id)
 }
 
-// Delete cancels a job that has not ended, and removes one that has: then removed is true.
+// Delete cancels a job that has not ended, and removes a job that has ended: then removed is true.
 func (s *Service) Delete(ctx context.Context, id string) (job Job, removed bool, err error) {
 	job, err = s.store.Cancel(ctx, id)
 	switch {

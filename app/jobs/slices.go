@@ -73,7 +73,8 @@ func marshalTexts(results []translate.Result) ([]byte, error) {
 	return bytes.Trim(stored, "[]\n"), err
 }
 
-// Texts returns a chunk of the translations of a document's texts, in their order, also one written by an older version.
+// Texts returns a chunk of the translations of a document's texts, in their order. The chunk may have been written by an older
+// version.
 func (s *Service) Texts(ctx context.Context, id string, chunk int) (texts []translate.Record, err error) {
 	stored, err := s.store.result(ctx, id, chunk)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"dragoman/app/wait"
 )
 
-// storage is the store with the process's own knowledge of it: whether it works, and which jobs it must have. Its own methods
-// return errors for clients.
+// storage is the store with the process's own knowledge of it: whether the store works, and which jobs it must have. The methods
+// of storage itself return errors for clients.
 type storage struct {
 	Store
 	log        *slog.Logger
 	metrics    *metrics
-	outage     *outage.Log // of the store
-	lost       *outage.Log // of jobs
+	outage     *outage.Log // outages of the store
+	lost       *outage.Log // losses of jobs
 	remembered rememberedJobs
 	ending     context.Context // done when the service ends
 }
@@ -30,7 +30,7 @@ func newStorage(cfg Config, ending context.Context) *storage {
 	}
 }
 
-// note converts an error of the store to an error for clients, which tells them less, and logs whether the store works.
+// note converts an error of the store to an error for clients, which has fewer details, and logs whether the store works.
 func (s *storage) note(err error) error {
 	if !errors.Is(err, ErrLost) && !errors.Is(err, ErrEnded) && !errors.Is(err, ErrActive) {
 		err = fault.OfStore(fault.NoJobs, "jobs", err)
@@ -43,8 +43,8 @@ func (s *storage) note(err error) error {
 	return err
 }
 
-// retry repeats an operation of the store while the store does not work: results that took long to make are not given up for
-// a short outage. It ends with ctx, and so with the claim, and with the service.
+// retry repeats an operation of the store while the store does not work: results that took long to make are not given up for a
+// short outage. retry ends with ctx, and so with the claim, and with the service.
 func (s *storage) retry(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -82,10 +82,10 @@ func (s *storage) noteLoss(ctx context.Context, id string, job Job, err error) (
 			ID: id, Owner: known.Owner, Request: known.Request, Progress: known.Progress, Document: known.Document,
 			Problem: &Problem{Code: lostCode, Message: ErrVanished.Error()},
 		})
-		if s.note(err) == nil { // otherwise it is tried again
+		if s.note(err) == nil { // otherwise the next look at the job tries again
 			s.remembered.remember(failed)
 		}
-		if created { // not by another process
+		if created { // false if another process has created it
 			s.lost.Note(ErrForgotten, "job", id, "owner", known.Owner)
 			s.metrics.finished.Inc(string(Failed))
 		}
@@ -103,7 +103,7 @@ func (s *storage) noteLoss(ctx context.Context, id string, job Job, err error) (
 	return job, s.note(err)
 }
 
-// lookForLost looks up remembered jobs, until the store does not work.
+// lookForLost looks up remembered jobs, and stops when the store does not work.
 func (s *storage) lookForLost(ctx context.Context) {
 	for _, id := range s.remembered.some(lookedFor) {
 		_, err := s.get(ctx, id)

@@ -15,7 +15,7 @@ var (
 	ErrUnknown error = fault.New(fault.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
 	// ErrForgotten is an ErrUnknown, and means that no such job was removed in the last hour or has expired.
 	ErrForgotten = fmt.Errorf("%w, nor a trace of it", ErrUnknown)
-	ErrLost      = errors.New("the job is not this runner's any more") // it was cancelled or removed, or another runner has it
+	ErrLost      = errors.New("the job is not this runner's any more") // the job was cancelled or removed, or another runner has it
 	// ErrMismatch means that the idempotency key was used for another request of the same owner.
 	ErrMismatch error = fault.New(fault.IdempotencyMismatch, "", "Idempotency-Key was used for another request: send another key, or the same request")
 	ErrEnded          = errors.New("the job has ended")
@@ -48,7 +48,7 @@ type Draft struct {
 	ID    string // unguessable
 	Owner string
 	// Key is the idempotency key, "" for none: as long as the job exists, no other job of the same owner with the same key is
-	// created. Fingerprint tells whether that would be the same job.
+	// created. Fingerprint tells whether another draft with the key is for the same job.
 	Key, Fingerprint string
 	Request          Request
 	Progress         Progress
@@ -65,7 +65,7 @@ type Draft struct {
 // Tally counts the results of a chunk.
 type Tally struct {
 	Results int
-	Flagged int // of them, results with flags after all retries
+	Flagged int // results with flags after all retries
 }
 
 // Queue is a list of jobs that wait for a claim.
@@ -82,19 +82,19 @@ const (
 
 // Claim is the exclusive right to a job for a time.
 type Claim struct {
-	Job   Job // as of the claim
+	Job   Job // state of the job at the time of the claim
 	Queue Queue
 	Token uint64 // distinguishes the claims of a job; each token is greater than earlier ones
 }
 
 // Store keeps jobs. It is safe for concurrent use, also by several processes if the store can be shared; each change of a method
-// is atomic. A method that fails with an error other than those above may have done its work.
+// is atomic. A method that fails with an error other than the Err values above may have done its work.
 //
 // A job is in [Work] from its creation to its end, and then in [Delivery] if its request names a webhook; or it is in [Awaited].
-// A queue has a time for each of its jobs, before which it cannot be claimed: the time at which the job entered the queue, the
-// end of its claim while it has one, or the time set by [Store.Release].
+// A queue has a time for each of its jobs, before which the job cannot be claimed: the time at which the job entered the queue,
+// the end of its claim while it has one, or the time set by [Store.Release].
 type Store interface {
-	// Create creates a queued job. If the owner has one with the same key, Create returns that with created false, and
+	// Create creates a queued job. If the owner has a job with the same key, Create returns that job with created false, or
 	// ErrMismatch if the fingerprint differs. Otherwise the error is [TooMany] if the owner has too many jobs, or [NoSpace].
 	Create(ctx context.Context, d Draft) (job Job, created bool, err error)
 	// Room returns the error of Create that existing jobs would cause, unless the owner has a job with the key.
@@ -102,23 +102,23 @@ type Store interface {
 	// Find returns the job for which an owner's idempotency key was used. The error is ErrUnknown, or ErrMismatch if the
 	// fingerprint differs.
 	Find(ctx context.Context, owner, key, fingerprint string) (Job, error)
-	// Get returns a job. The error is ErrUnknown if there is none, or it has expired; ErrForgotten if the store may lose jobs,
-	// and may have lost this one.
+	// Get returns a job. The error is ErrUnknown if there is no such job, or it has expired. The error is ErrForgotten if the
+	// store may lose jobs, and may have lost this one.
 	Get(ctx context.Context, id string) (Job, error)
 	// List returns the jobs of an owner, the newest first, at most most of them, as parsed by [ParseHead].
 	List(ctx context.Context, owner string, most int) ([]Job, error)
-	// Input returns an element of [Draft.Input], from 0 on, of a job that has not ended. The error is ErrUnknown if it does not
-	// exist (any more).
+	// Input returns an element of [Draft.Input], from 0 on, of a job that has not ended. The error is ErrUnknown if the element
+	// does not exist (any more).
 	Input(ctx context.Context, id string, slice int) ([]byte, error)
-	// Result returns a chunk of results, from 0 on, of a job that is done or not ended. The error is ErrUnknown if it does not
-	// exist (any more).
-	Result(ctx context.Context, id string, chunk int) ([]byte, error)
-	// File returns an element of [Draft.File], from 0 on, of a job that is done or not ended. The error is ErrUnknown if it does
+	// Result returns a chunk of results, from 0 on, of a job that is done or not ended. The error is ErrUnknown if the chunk does
 	// not exist (any more).
+	Result(ctx context.Context, id string, chunk int) ([]byte, error)
+	// File returns an element of [Draft.File], from 0 on, of a job that is done or not ended. The error is ErrUnknown if the
+	// element does not exist (any more).
 	File(ctx context.Context, id string, part int) ([]byte, error)
 
 	// Claim claims the job of a queue with the earliest time, for the time of the lease: until then only the caller may work on
-	// it. A queued job changes to running. Claim waits for a job until ctx is done, and then fails with its error.
+	// it. A queued job changes to running. Claim waits for a job until ctx is done, and then fails with ctx's error.
 	Claim(ctx context.Context, from Queue, lease time.Duration) (Claim, error)
 	// Renew extends a claim to the time of a lease from now. It fails with ErrLost, as do the methods below, if the claim is not
 	// the job's last one or the job has left its queue. A claim whose lease has ended can be renewed until another runner claims
@@ -128,11 +128,11 @@ type Store interface {
 	// existing chunks; otherwise the call changes nothing: chunk n was saved by an earlier try of the call, or the error is
 	// ErrLost.
 	Save(ctx context.Context, c Claim, n int, chunk []byte, results Tally) error
-	// Try notes that a record of the next slice, from 1 on, is translated by itself from now on, or with 0 none: see [Job.Alone].
-	// The next claim is possible after the time of a lease, and after twice the time with each further try of one record.
+	// Try notes that a record of the next slice, from 1 on, is translated by itself from now on; 0: no record is. See
+	// [Job.Alone]. The next claim is possible after the time of a lease, which doubles with each further try of the same record.
 	Try(ctx context.Context, c Claim, record int, lease time.Duration) error
-	// End ends a job that was claimed from Work or Awaited: as Done, or as Failed with a problem. Its input is removed, and its
-	// file and results unless it is done. It stays in Awaited.
+	// End ends a job that was claimed from Work or Awaited: as Done, or as Failed with a problem. The job's input is removed, and
+	// so are its file and results unless the job is done. A job of Awaited stays there.
 	End(ctx context.Context, c Claim, state State, problem *Problem) error
 	// Release returns a job to its queue, to be claimed after a time.
 	Release(ctx context.Context, c Claim, after time.Duration) error

@@ -3,10 +3,10 @@ package live
 import "slices"
 
 // changes is the log of changes for clients. Each change has the revision that is committed next; a client that has seen a
-// revision is told the changes with later ones.
+// revision is told the changes with later revisions.
 type changes struct {
 	revision  int64 // last committed one; 1 for a new session, whose clients have seen 0
-	pending   bool  // there are changes after it
+	pending   bool  // there are changes after the last revision
 	removed   []removal
 	forgotten int64         // clients that have seen less than this are told everything
 	announced chan struct{} // closed by the next announcement

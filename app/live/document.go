@@ -13,11 +13,11 @@ type document struct {
 	changes
 	cut      translate.Cut
 	told     int64 // revision of the text's language
-	goesOn   bool  // the last sentence is being written unless it is at its end
+	goesOn   bool  // the last sentence is being written, unless it has ended
 	segments []*segment
 	lastID   int64  // last id of a segment
-	tail     string // text behind the last segment in the translation
-	tailed   int64  // its revision; 0: none
+	tail     string // text after the last segment in the translation
+	tailed   int64  // revision of tail; 0: none
 }
 
 // segment is a sentence of the text and its translation.
@@ -25,21 +25,21 @@ type segment struct {
 	id int64
 	cutPart
 
-	translation          // of the sentence, or of its previous state
-	stable      int      // stable bytes of it
+	translation          // translation of the sentence, or of its previous state
+	stable      int      // number of stable bytes of the translation
 	settled     bool     // the translation is of the current sentence
 	drafts      []string // translations of the last states of an unfinished sentence, the newest last
 	draft       string   // key of the newest of these states
 
-	place          place // as clients know it
-	placed, worded int64 // revisions of the last changes of its place, and of its text; 0: none
+	place          place // the place that clients know
+	placed, worded int64 // revisions of the last changes of the segment's place, and of its text; 0: none
 }
 
 // cutPart is a part of a cut that is translated: a sentence.
 type cutPart struct {
 	part   translate.Part
-	key    string // of its translation
-	number int    // of the part in the cut
+	key    string // key of its translation
+	number int    // number of the part in the cut
 	start  int    // characters of the text before it
 	length int    // in characters
 	ended  bool   // the sentence is complete
@@ -48,9 +48,9 @@ type cutPart struct {
 // place is the state of a segment that clients are told, besides its text.
 type place struct {
 	after  int64  // id of the previous segment; 0: none
-	skip   int    // characters of the text between the two
-	length int    // of the sentence, in characters
-	before string // text between the translations of the two
+	skip   int    // characters of the text between the previous segment and this one
+	length int    // length of the sentence in characters
+	before string // text between the translations of the previous segment and this one
 	final  bool
 }
 
@@ -59,8 +59,8 @@ func newDocument(cut translate.Cut) document {
 }
 
 // match assigns segments to the sentences of a new cut, which results from edits to the previous one. Unchanged sentences keep
-// their segments; of the changed ones, the first sentence gets the first segment, and so on, so that a sentence that is edited,
-// or split in two, keeps its segment.
+// their segments; of the changed sentences, the first gets the first changed segment, and so on, so that a sentence that is
+// edited, or split in two, keeps its segment.
 func (d *document) match(cut translate.Cut) {
 	found, old := translatedParts(cut), d.segments
 	head := 0
@@ -132,7 +132,7 @@ func (d *document) show(known *memo) {
 			after: after, skip: g.start - end, length: g.length, before: d.cut.Between(g.number, last), final: g.settled && !unfinished,
 		}
 		told := g.place
-		if unfinished { // its current length is told with its text
+		if unfinished { // clients are told its current length with its text
 			told.length = now.length
 		}
 		if told != now || g.placed == 0 {

@@ -18,16 +18,16 @@ type inflight struct {
 	edited  time.Time // time of the first edit in it; zero: none
 	draft   bool      // for the sentence that is being written
 	paid    bool      // for its sentences
-	dropped bool      // an edit has made it useless
+	dropped bool      // an edit has made the request useless
 }
 
 // item is a sentence, or the beginning of one, in translation.
 type item struct {
 	part       translate.Part
-	segment    int64 // its id
+	segment    int64 // id of its segment
 	key        string
 	start, end int  // place of the sentence in the text, in characters
-	spoiled    bool // an edit has changed it since
+	spoiled    bool // an edit has changed the sentence since
 	arrived    bool
 }
 
@@ -46,8 +46,8 @@ func (f *inflight) characters(of func(*item) bool) (n int) {
 	return n
 }
 
-// edit moves the sentences by applied edits, and reports whether all that have not arrived are useless. A sentence that has grown
-// at its end is useful: it shows the beginning of the next one.
+// edit moves the sentences by applied edits, and reports whether all items that have not arrived are useless. A sentence that has
+// grown at its end is still useful: its translation shows the beginning of the longer sentence's.
 func (f *inflight) edit(list []Edit) (useless bool) {
 	for _, e := range list {
 		if e.From == End {

@@ -1,12 +1,12 @@
 // Package live translates texts while they are written: captions, chats, text typed into an editor.
 //
 // A [Session] has a text, which a client changes by [Edit]s, and the translation of each of its sentences; [Session.Wait] tells
-// the client the changes. Sessions are callers of package translate like any other: a new sentence is translated there, and its
-// translation is the same as in a translation of the whole text, because [translate.Cut] cuts such a text.
+// the client the changes. Sessions are callers of package translate like any other: a new sentence is translated there, with the
+// same result as in a translation of the whole text, because [translate.Cut] cuts both alike.
 //
 //	text.go       applies edits to a text
 //	document.go   sentences keep their ids from one cut to the next, and get their translations
-//	changes.go    the log of changes for a client, whatever it has seen
+//	changes.go    the log of changes for clients
 //	stable.go     the stable part of the translation of an unfinished sentence
 //	session.go    the operations of clients: edits in order, each once
 //	work.go       cuts the text again, and translates its unknown sentences
@@ -16,8 +16,8 @@
 //	live.go       the number and the life of sessions
 //
 // A session has one request of translate in flight, and cuts its text only when there is none: edits that come faster are merged,
-// and the cost of a session is bounded however fast it is edited. So is the cost of an owner, however many sessions it has: they
-// take turns.
+// and the cost of a session is bounded however fast its text is edited. The cost of an owner is bounded, however many sessions it
+// has, because its sessions take turns.
 package live
 
 import (
@@ -48,9 +48,9 @@ type Config struct {
 	MaxSessions int                   // maximum of all sessions; a caller has at most half of the places that others leave, and at least one
 	MaxChars    int                   // of a session's text: Unicode code points
 	Idle        time.Duration         // time after which a session without edits ends
-	Pause       time.Duration         // time after which a word without a space behind it counts as written; 0: 300 ms
-	Timeout     time.Duration         // of one request of translate; 0: a minute
-	Memory      *admission.Memory     // of all requests, which sessions share; nil: no limit
+	Pause       time.Duration         // time after which a word without a space after it counts as written; 0: 300 ms
+	Timeout     time.Duration         // time limit of one request of translate; 0: a minute
+	Memory      *admission.Memory     // memory of all requests, in which sessions share; nil: no limit
 	Log         *slog.Logger          // nil for none
 	Registry    prometheus.Registerer // nil for none
 }
@@ -62,13 +62,13 @@ type Service struct {
 	translator atomic.Pointer[Translator] // nil until Ready
 
 	places *admission.Places // for sessions
-	outage *outage.Log       // of translations
+	outage *outage.Log       // outages of translations
 
 	mu       sync.Mutex // guards the rest
 	sessions map[string]*Session
 	turns    map[string]*turns // by owner with sessions
 	closed   bool
-	work     sync.WaitGroup // of sessions with a running goroutine
+	work     sync.WaitGroup // goroutines of sessions that run
 }
 
 // New returns a service that opens no sessions before [Service.Ready].
@@ -97,10 +97,10 @@ var ErrUnknown error = fault.New(fault.UnknownSession, "", "there is no such ses
 // ErrShutdown means that no more sessions are opened, or that a session has ended with [ReasonShutdown].
 var ErrShutdown error = fault.New(fault.ShuttingDown, "", "the service is shutting down: try again in a moment")
 
-// Open opens a session for the texts of an owner. The request has the options of their translation: its languages, with one
-// target, model and options; it has no records. charge is called with the characters of all text before it is decoded for the
-// session; after an error it is tried again later. The error is of [translate.Service.Cut], a [*fault.Failure], or of the memory
-// for requests.
+// Open opens a session for the texts of an owner. req has the options of the translations: the languages, with one target, the
+// model and the search options; it has no records. charge is called with the number of characters of all text before the text is
+// decoded for the session; after an error charge is called again later. The error is of [translate.Service.Cut], a
+// [*fault.Failure], or of the memory for requests.
 func (s *Service) Open(ctx context.Context, owner string, req translate.Request, charge func(characters int) error) (*Session, error) {
 	t := s.translator.Load()
 	if t == nil {
@@ -143,8 +143,8 @@ func (s *Service) admit(x *Session) error {
 	return nil
 }
 
-// Find returns a session. The caller must check that it belongs to the client: to its owner, or without keys to any client that
-// knows its id. The error is [ErrUnknown].
+// Find returns a session. The caller must check that the session belongs to the client: to its owner, or without keys to any
+// client that knows its id. The error is [ErrUnknown].
 func (s *Service) Find(id string) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,12 +11,12 @@ type translation struct {
 	flags translate.Flags
 }
 
-// memo holds the translations of sentences of a session, within a limit: the older half of them, not used for a while, is
-// forgotten at a time.
+// memo holds the translations of sentences of a session, within a limit: when it is full, it forgets the older half, which has
+// not been used for a while.
 type memo struct {
 	most            int // maximum bytes of either half
 	recent, earlier map[string]translation
-	bytes           int // of recent
+	bytes           int // bytes of recent
 }
 
 // memoShare is the divisor of a session's memory that limits either half of its memo.

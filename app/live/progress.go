@@ -17,21 +17,21 @@ type progress struct {
 	done     bool      // the text was complete and translated
 	paused   bool      // the word at the end of the text counts as written
 	drafted  bool      // the previous request was for the sentence that is being written
-	alone    bool      // sentences are translated one at a time, to find the one that cannot be translated
+	alone    bool      // sentences are translated one at a time, to find the sentence that cannot be translated
 	edited   time.Time // time of the first edit without a result; zero: none
 }
 
 // window is the number of sentences that a session translates at a time.
 const window = 4
 
-// show tells clients the known translations of the text, and reports whether it has become complete and translated.
+// show tells clients the known translations of the text, and reports whether the text has become complete and translated.
 func (p *progress) show() (done bool) {
 	d := &p.document
 	d.show(&p.known)
 	if p.complete && !p.dirty && !p.done && !slices.ContainsFunc(d.segments, func(g *segment) bool { return !g.settled && !p.refused[g.key] }) {
 		p.done, done = true, true
 		if !p.leavesOut() {
-			p.problem = nil // the request that clears it lasts for a moment longer
+			p.problem = nil // although the request that clears the problem lasts for a moment longer
 		}
 		d.note()
 	}
@@ -71,8 +71,8 @@ func (p *progress) addFinal(f *inflight) {
 	}
 }
 
-// addDraft adds the written part of the sentence that is being written, unless that has been translated. It reports whether it
-// adds it.
+// addDraft adds the written part of the sentence that is being written, unless this part has been translated. addDraft reports
+// whether it adds the part.
 func (p *progress) addDraft(f *inflight) bool {
 	d := &p.document
 	if len(d.segments) == 0 {
@@ -80,7 +80,7 @@ func (p *progress) addDraft(f *inflight) bool {
 	}
 	g := d.segments[len(d.segments)-1]
 	part := g.part
-	if written := g.number < len(d.cut.Parts)-1; !p.paused && !written { // white space follows a complete word
+	if written := g.number < len(d.cut.Parts)-1; !p.paused && !written { // written: white space follows, so the last word is complete
 		part = part.Beginning(wholeWords(part.Text))
 	}
 	key := "draft\x00" + keyOf(d.cut, part)
@@ -97,7 +97,8 @@ func (p *progress) addDraft(f *inflight) bool {
 	return true
 }
 
-// refuse remembers that a sentence cannot be translated. If the request had several, they are tried one by one to find it.
+// refuse remembers that a sentence cannot be translated. If the request had several sentences, they are tried one by one to find
+// the refused one.
 func (p *progress) refuse(f *inflight) {
 	if p.alone = len(f.items) > 1; p.alone {
 		return

@@ -20,13 +20,13 @@ type Reason string
 const (
 	ReasonDeleted  Reason = "deleted"  // by its client
 	ReasonDone     Reason = "done"     // its text is complete and translated
-	ReasonIdle     Reason = "idle"     // it was not edited
-	ReasonShutdown Reason = "shutdown" // of the service: open another one with the text
+	ReasonIdle     Reason = "idle"     // the session was not edited
+	ReasonShutdown Reason = "shutdown" // the service shut down: open another session with the text
 )
 
 // Session is a changing text and its translation. It is safe for concurrent use.
 //
-// It has a goroutine only while there is work: see wake.
+// A session has a goroutine only while there is work: see wake.
 type Session struct {
 	service    *Service
 	translator Translator
@@ -90,10 +90,10 @@ func (x *Session) Owner() string { return x.owner }
 type Edits struct {
 	Number int64 // 1 for the first ones of a session, and one more each time
 	List   []Edit
-	// Complete is set if the text is complete after them: no others follow.
+	// Complete is set if the text is complete after these edits: no others follow.
 	Complete bool
-	// Settle is set if the last sentence is to be translated as it stands, as if it were complete, until the next edits: its
-	// writer pauses.
+	// Settle is set if the last sentence is to be translated as it stands, as if it were complete, until the next edits, because
+	// its writer pauses.
 	Settle bool
 }
 
@@ -236,7 +236,7 @@ func (x *Session) stop() {
 func (x *Session) Wait(ctx context.Context, seen, shown int64) (Update, error) {
 	for {
 		x.mu.Lock()
-		if seen > x.document.revision { // of another session
+		if seen > x.document.revision { // the revision is one of another session
 			seen = 0
 		}
 		if x.document.revision > seen || x.shown > shown || x.reason != "" {

@@ -5,8 +5,8 @@ import (
 	"dragoman/app/guard/admission/cost"
 )
 
-// together is the number of sessions of an owner that work at a time. The others wait for their turn, and then use their current
-// text.
+// together is the number of sessions of an owner that work at a time. The other sessions wait for their turn, and then use the
+// text that they have by then.
 const together = 16
 
 // turns are the turns of the sessions of an owner.

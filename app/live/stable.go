@@ -9,12 +9,12 @@ import (
 )
 
 // agreeing is the number of translations, the newest included, that have to agree. A larger number flickers less and lags more:
-// docs/live.md has measured this one as the least lag with a normalized erasure below 0.2.
+// by the measurements in docs/live.md, this number has the least lag with a normalized erasure below 0.2.
 const agreeing = 3
 
-// stable returns the number of bytes at the beginning of the newest translation of an unfinished sentence, the last of
-// translations, that are worth showing as if they were final: the common prefix of the translations of its last few states (local
-// agreement, Liu et al. 2020).
+// stable returns the number of bytes at the beginning of the last of translations, which is the newest translation of an
+// unfinished sentence, that are worth showing as if they were final: the common prefix of the translations of the sentence's last
+// few states (local agreement, Liu et al. 2020).
 func stable(translations []string) int {
 	if len(translations) < agreeing {
 		return 0
@@ -27,8 +27,8 @@ func stable(translations []string) int {
 	return n
 }
 
-// agreement returns the number of bytes at the beginning of a that are whole words, or characters of scripts without spaces, with
-// which b begins, too.
+// agreement returns the length in bytes of the longest common beginning of a and b that consists of whole words, or of characters
+// of scripts without spaces.
 func agreement(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -37,7 +37,7 @@ func agreement(a, b string) int {
 	if n == len(a) && n == len(b) {
 		return n
 	}
-	// A word that continues in one of them is not the same.
+	// A word that continues in one of the two texts is not the same word.
 	end := 0
 	for tokens := words.FromString(a); tokens.Next(); {
 		if tokens.End() > n {

@@ -43,12 +43,12 @@ type text struct {
 	signs int // characters that may end a sentence, or belong to a preserved span
 }
 
-// signs counts the characters of a text that are neither letters, nor digits, nor spaces: it is an upper limit of its sentences,
-// and of its placeholders, tags and the like.
+// signs counts the characters of a text that are neither letters, nor digits, nor spaces: this is an upper limit of the number of
+// sentences, and of placeholders, tags and the like.
 func signs(text string) (n int) {
 	for _, r := range text {
 		switch {
-		case 'a' <= r && r <= 'z' || r == ' ' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9': // faster than the tables
+		case 'a' <= r && r <= 'z' || r == ' ' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9': // faster than tables
 		case !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Zs):
 			n++
 		}
@@ -56,7 +56,7 @@ func signs(text string) (n int) {
 	return n
 }
 
-// apply returns the text after edits, each of which refers to the text left by the ones before it. The error is an [*EditError].
+// apply returns the text after edits, each of which refers to the text after the edits before it. The error is an [*EditError].
 func (t text) apply(edits []Edit, most int) (text, error) {
 	for i, e := range edits {
 		if e.From == End {
@@ -85,7 +85,7 @@ func (t text) apply(edits []Edit, most int) (text, error) {
 	return t, nil
 }
 
-// offset returns the byte at some number of characters behind byte at.
+// offset returns the index of the byte that is chars characters after byte at.
 func (t text) offset(at, chars int) int {
 	if len(t.string) == t.chars { // ASCII
 		return at + chars

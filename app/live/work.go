@@ -15,19 +15,21 @@ type schedule struct {
 	working  bool // its goroutine runs
 	pause    *time.Timer
 	inflight *inflight // the request in translation; nil: none
-	spared   bool      // the previous request was cancelled: this one must not be
+	spared   bool      // the previous request was cancelled, so this one must not be cancelled
 	retry    *time.Timer
-	backOff  time.Duration // before the next retry
+	backOff  time.Duration // pause before the next retry
 	cutting  func()        // cancels the cutting of a text; nil: none
-	uncut    bool          // the previous cutting was ended by an edit: this one must not be
+	uncut    bool          // an edit ended the previous cutting, so no edit may end this one
 	resting  bool          // a request was refused for some time: until then edits are merged
 }
 
-// firstRetry is the time after which a session tries a failed translation again; it doubles each time, up to lastRetry.
+// firstRetry is the time after which a session tries a failed translation again; this time doubles with each failure, up to
+// lastRetry.
 const firstRetry, lastRetry = time.Second, time.Minute
 
-// wake starts the session's goroutine unless it is running. That cuts the current text, translates its unknown sentences, and
-// repeats until there is nothing to do. The next round sees the edits of the meantime together. The caller must hold x.mu.
+// wake starts the session's goroutine unless it is running. The goroutine cuts the current text, translates its unknown
+// sentences, and repeats until there is nothing to do. The next round sees all edits of the meantime together. The caller must
+// hold x.mu.
 func (x *Session) wake() {
 	if x.working || x.resting || x.reason != "" || !x.service.begin() {
 		return
@@ -69,7 +71,7 @@ func (x *Session) look() (*inflight, error) {
 		taken := x.taken
 		cut, ended, err := x.cut()
 		switch {
-		case ended: // by the end of the session, or by an edit of the text
+		case ended: // the cutting was ended by the end of the session, or by an edit of the text
 			continue
 		case err != nil:
 			return nil, err
@@ -82,7 +84,7 @@ func (x *Session) look() (*inflight, error) {
 		} else if told && refused.Code == translate.CodeUnsupportedSource {
 			x.tellProblem(nil)
 		}
-		break // edits of the meantime are seen after this
+		break // edits of the meantime are handled after this
 	}
 	if x.reason != "" {
 		return nil, nil
@@ -95,8 +97,8 @@ func (x *Session) look() (*inflight, error) {
 	return f, nil
 }
 
-// cut cuts the current text. Meanwhile mu is released: an edit ends the cutting, but not twice in a row, and so does the end of
-// the session.
+// cut cuts the current text. Meanwhile mu is released: an edit ends the cutting, but not twice in a row; the end of the session
+// always does.
 func (x *Session) cut() (cut translate.Cut, ended bool, err error) {
 	req := x.req
 	req.Records = []translate.Record{{Text: x.text.string}}
@@ -140,7 +142,7 @@ func (x *Session) translate(f *inflight) error {
 		parts[i] = f.items[i].part
 	}
 	req := f.cut.Of(x.req, parts...)
-	if f.draft { // it is shown for a moment: the gain of more beams is not worth their time
+	if f.draft { // a draft is shown for a moment, so the gain of more beams is not worth their time
 		req.Options.Beams = 1
 	}
 	return fault.Protect(func() error {
@@ -169,7 +171,7 @@ func (x *Session) arrive(f *inflight, i *item, t translation) {
 	}
 }
 
-// finish ends a request, nil if there was none yet, and reports whether to stop until the next try.
+// finish ends a request, nil if there was none yet, and reports whether the session must stop working until the next try.
 func (x *Session) finish(f *inflight, err error) (stop bool) {
 	if f != nil && f.open > 0 && x.edited.IsZero() {
 		x.edited = f.edited

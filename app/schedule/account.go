@@ -2,8 +2,8 @@ package schedule
 
 import "time"
 
-// Account is an amount of which callers hold parts: bytes, or places. No caller can take all of it, so another one is admitted
-// beside it. It is not safe for concurrent use.
+// Account is an amount of which callers hold parts: bytes, or places. No caller can take all of the amount, so another caller can
+// always be admitted. An Account is not safe for concurrent use.
 type Account struct {
 	Limit int64
 	Part  Part
@@ -45,11 +45,11 @@ func (a *Account) Hold(caller string, n int64) {
 	}
 }
 
-// Bucket holds units that come back with time. It is not safe for concurrent use.
+// Bucket holds units that come back with time. A Bucket is not safe for concurrent use.
 type Bucket struct {
 	Rate float64 // units that come back in a second
 	Size float64 // units of a full bucket
-	left float64 // at that time; a debt if below 0
+	left float64 // units at the time at; a debt if below 0
 	at   time.Time
 }
 

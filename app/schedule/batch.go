@@ -6,7 +6,7 @@ type Batch struct {
 	Rows  int   // limit for a caller; RowsFor(Rows) is the limit for all
 	Bytes int64 // limit; 0: none
 
-	Sentences     int // with a reservation
+	Sentences     int // sentences with a reservation
 	ReservedRows  int
 	ReservedBytes int64
 }
@@ -15,10 +15,10 @@ type Batch struct {
 // places.
 func RowsFor(rows int) int { return rows + (rows+2)/3 }
 
-// room reports whether there is room for a sentence whose caller has reserved some rows and bytes; alone tells whether that is
-// the only caller. A caller may reserve up to Rows, but at most three quarters of the rows that others leave; if there are other
-// callers, also at most three quarters of the memory that they leave. A single sentence always fits: there are as many rows as
-// the widest one needs, and the memory was checked at the start.
+// room reports whether there is room for a sentence whose caller has reserved some rows and bytes; alone tells whether that
+// caller is the only one. A caller may reserve up to Rows, but at most three quarters of the rows that others leave; if there are
+// other callers, also at most three quarters of the memory that they leave. A single sentence always fits: there are as many rows
+// as the widest one needs, and the memory was checked at the start.
 func (b *Batch) room(s *Sentence, ownRows int, ownBytes int64, alone bool) Room {
 	rows, bytes := RowsFor(b.Rows)-b.ReservedRows, b.Bytes-b.ReservedBytes
 	switch {

@@ -6,15 +6,15 @@ import (
 )
 
 // Clock divides a resource between flows by their weights (weighted fair queueing: Demers, Keshav and Shenker, "Analysis and
-// Simulation of a Fair Queueing Algorithm", 1989). Each flow has a virtual time, which advances by cost / weight with all that it
-// gets; the flow whose next piece has the smallest time is next. The clock has a virtual time of its own, for the mean of all
-// flows: a flow that comes, or comes again, starts there, so that it gets its part from then on and nothing for the time when it
-// wanted none. No flow starves: the time of the clock advances with all that is divided, and passes the time of every flow that
-// waits.
+// Simulation of a Fair Queueing Algorithm", 1989). Each flow has a virtual time, which advances by cost / weight with all that
+// the flow gets; the flow whose next piece has the smallest time is next. The clock has a virtual time of its own, for the mean
+// of all flows: a flow that comes, or comes again, starts at the clock's time, so that it gets its part from then on and nothing
+// for the time when it wanted none. No flow starves: the time of the clock advances with all that is divided, and passes the time
+// of every flow that waits.
 type Clock[T any] struct {
 	flows  list[*Flow[T]] // flows that want something
 	time   float64
-	weight float64 // of the flows that want something
+	weight float64 // sum over the flows that want something
 	count  uint64  // number of flows that ever came
 }
 
@@ -22,7 +22,7 @@ type Clock[T any] struct {
 type Flow[T any] struct {
 	Of     T
 	Weight float64
-	Wants  bool    // it is on the clock
+	Wants  bool    // whether the flow is among the clock's flows
 	start  float64 // its virtual time
 	next   float64 // its priority: start, advanced by the cost of its next piece
 	number uint64  // breaks ties between equal times: the earliest flow is first
@@ -58,7 +58,8 @@ func (c *Clock[T]) Charge(f *Flow[T], cost, piece float64) {
 }
 
 // Correct charges a flow for the difference between the actual cost of a usage and its charge. The time of the clock advances
-// with it, so a flow that was alone has no debt when others come. A flow that counts its next piece must ask for it again.
+// with the charge, so a flow that was alone has no debt when others come. A flow that counts its next piece must ask for it
+// again.
 func (c *Clock[T]) Correct(f *Flow[T], more float64) {
 	f.start += more / f.Weight
 	if c.weight > 0 {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Steps model the time of a step by its rows and the tokens that these attend to: a plane through the last few hundred steps by
-// least squares.
+// Steps model the time of a step by its rows and the tokens that the rows attend to: a plane through the last few hundred steps
+// by least squares.
 type Steps struct{ n, x, z, y, xx, xz, zz, xy, zy float64 }
 
 // unit is the number of tokens that count as one in a plane, so that a spread of one is significant.
@@ -21,8 +21,9 @@ func (p *Steps) Add(rows, attended float64, took time.Duration) {
 	p.xy, p.zy = p.xy*keep+x*y, p.zy*keep+z*y
 }
 
-// usual is the assumed cost of a step without rows, in rows, before it is known. Too large a value is corrected as soon as steps
-// have more rows for it; too small a value would keep all steps small, and the cost would never be known.
+// usual is the cost of a step without rows that is assumed before the first measurement, as a number of rows. Too large a value
+// is corrected soon, because it gives the steps more rows; too small a value would keep all steps small, and the cost would never
+// be measured.
 const usual = 16
 
 // fit returns the time of a step without rows and of a row of weight 1, neither below 0, and corrects attended, the number of
@@ -34,7 +35,7 @@ func (p *Steps) fit(attended *float64) (base, slope float64) {
 	x, z, y := p.x/p.n, p.z/p.n, p.y/p.n
 	xx, xz, zz := p.xx/p.n-x*x, p.xz/p.n-x*z, p.zz/p.n-z*z
 	xy, zy := p.xy/p.n-x*y, p.zy/p.n-z*y
-	const least = 0.1 // of the spread of one that the other does not explain
+	const least = 0.1 // minimum part of the spread of x that z must not explain, and vice versa
 	if det := xx*zz - xz*xz; xx >= 1 && zz >= 1 && det > least*xx*zz {
 		row, look := (xy*zz-zy*xz)/det, (zy*xx-xy*xz)/det
 		if row > 0 && look > 0 {
@@ -57,9 +58,9 @@ func (p *Steps) fit(attended *float64) (base, slope float64) {
 // counts half.
 type Uptime struct {
 	HalfLife time.Duration
-	Uses     int       // at present
-	mean     float64   // at that time
-	at       time.Time // zero: it has had nothing yet
+	Uses     int       // number of present uses
+	mean     float64   // the mean at the time at
+	at       time.Time // zero: the user has had nothing yet
 }
 
 // Change counts a use that begins (1) or ends (-1), not before the last change.

@@ -10,8 +10,8 @@ package schedule
 //   - Between the priorities of a caller, 16 to 4 to 1.
 //
 // The requests of a caller and a priority go one after the other, small ones first, by an order assigned at admission
-// ([Inside.Enter]): side by side all would end late. Sentences of a request go in their order. Smaller sentences do not pass a
-// large one for ever: room that becomes free is kept for the first sentence that does not fit into the batch.
+// ([Inside.Enter]): if they went side by side, all would end late. Sentences of a request go in their order. Smaller sentences do
+// not pass a large one for ever: room that becomes free is kept for the first sentence that does not fit into the batch.
 type Queue[S Item] struct {
 	callers Clock[*callerQueue[S]]
 	known   map[string]*callerQueue[S] // callers with a waiting sentence, and some more
@@ -55,7 +55,7 @@ func NewQueue[S Item]() *Queue[S] { return &Queue[S]{known: make(map[string]*cal
 // Len returns the number of waiting sentences.
 func (q *Queue[S]) Len() int { return q.count }
 
-// Push adds a sentence behind the others of a line. It may already wait in other lines.
+// Push adds a sentence at the end of a line. The sentence may already wait in other lines.
 func (q *Queue[S]) Push(r *Line[S], item S) {
 	if r.number == 0 {
 		q.pushed++
@@ -100,17 +100,18 @@ func (q *Queue[S]) caller(name string) *callerQueue[S] {
 type Room int
 
 const (
-	// Fits means that it may.
+	// Fits means that the sentence may join.
 	Fits Room = iota
-	// Rests means that it is not its group's turn: other sentences of the caller may join.
+	// Rests means that it is not the turn of the sentence's group: other sentences of the caller may join.
 	Rests
-	// CallerFull means that its caller has to wait, and others may continue.
+	// CallerFull means that the sentence's caller has to wait, and other callers may continue.
 	CallerFull
 	// Full means that the batch is full: room that becomes free is kept for the sentence.
 	Full
 )
 
-// Head returns the next sentence that may be admitted now, or the zero S if there is none or it has to wait for room.
+// Head returns the next sentence that may be admitted now, or the zero S if there is none, or if the next one has to wait for
+// room.
 func (q *Queue[S]) Head(room func(*Sentence) Room) (none S) {
 	q.sort()
 	for _, c := range q.callers.flows {
@@ -127,7 +128,8 @@ func (q *Queue[S]) Head(room func(*Sentence) Room) (none S) {
 	return none
 }
 
-// sort removes what does not wait any more from the head of the queue, and counts the size of the sentence there.
+// sort removes sentences that do not wait any more from the head of the queue, and counts the size of the sentence that is then
+// the head.
 func (q *Queue[S]) sort() {
 	for c := q.callers.First(); c != nil; c = q.callers.First() {
 		for l := c.Of.levels.First(); l != nil; l = c.Of.levels.First() {
@@ -144,7 +146,8 @@ func (q *Queue[S]) sort() {
 	}
 }
 
-// first returns the next request, nil if none waits. changed tells whether its first sentence is not the one of the last call.
+// first returns the next request, nil if none waits. changed tells whether the first sentence of the request is another one than
+// in the last call.
 func (l *level[S]) first() (r *Line[S], changed bool) {
 	for len(l.requests) > 0 {
 		r := l.requests[0]

@@ -35,18 +35,18 @@ type Request struct {
 	Caller   string // whose share of the capacity it takes
 	Priority Priority
 	Left     func() float64 // its work that is not admitted to a batch yet; used by [Inside]
-	Order    float64        // among the requests of its caller and priority: the smallest is next
+	Order    float64        // order among the requests of its caller and priority: the smallest is next
 }
 
 // Sentence is the size of a sentence, and its place in the schedule of a worker.
 type Sentence struct {
-	Tokens  int     // of its source
-	Rows    int     // reserved in the batch from its admission to its end
-	Bytes   int64   // likewise, of decoding state
+	Tokens  int     // tokens of its source
+	Rows    int     // rows reserved in the batch, from its admission to its end
+	Bytes   int64   // bytes of decoding state, reserved for the same time
 	Weight  float64 // expected in a step, see [Rounds.Weigh]
 	Group   *Group
 	Waits   bool // in the queue
-	encodes bool // beside the steps
+	encodes bool // whether it is being encoded between the steps
 }
 
 // Work returns the expected cost of the sentence.

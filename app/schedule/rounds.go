@@ -7,16 +7,16 @@ import (
 )
 
 // Rounds share the rounds of a worker, which are its decoder steps and the work before each, and the room in its batch. The time
-// is shared between groups: the sentences of a caller's short requests, and those of its long ones. It divides the cost of steps
-// and encoder runs, not the number of sentences.
+// is shared between groups: the sentences of a caller's short requests, and those of its long ones. The groups share the cost of
+// steps and encoder runs, not the number of sentences.
 //
 // A step takes base + slope × its rows for every sentence in it, where a row with a long source or a long history counts for more
-// (Weigh); all three values are learned from the steps. So a group with more sentences than another slows that one down. Each
+// (Weigh); all three values are learned from the steps. So a group with more sentences than another slows the other down. Each
 // group gets a quantum for each round: part of the time of a step with the lightest other group. Its sentences take part, oldest
 // first, until the quantum is used up, and rest otherwise, which costs nothing: the lightest group never has to rest if it is
 // lightest by much. Debts are kept, so one sentence that is too large for a round takes part now and then. An encoder run is paid
-// from the same quantum: a short source joins at once, a long one is encoded in parts beside the steps, and a group has one of
-// these at a time.
+// from the same quantum: a short source joins at once, a long one is encoded in parts between the steps, and a group has one long
+// source at a time.
 //
 // Groups that came again are remembered for a while, so that occasional requests of a caller do not find the longest rounds each
 // time. A single group has all the time.
@@ -25,16 +25,16 @@ type Rounds struct {
 	Costs
 	Batch
 
-	base, slope float64 // of the steps, in this round
+	base, slope float64 // the model of a step's time in this round
 	encoding    float64 // recent seconds per source token in the encoder
 	groups      map[groupKey]*Group
-	begun       int // groups with a sentence that is encoded beside the steps
+	begun       int // groups with a sentence that is encoded between the steps
 }
 
 // Costs are estimates from the shapes of the model, before any measurement.
 type Costs struct {
 	Attended float64 // tokens whose attention costs as much as the products of a decoder row; also learned
-	Quadrat  float64 // likewise for a token in the encoder
+	Quadrat  float64 // the same number for a token in the encoder
 }
 
 // groupKey identifies a group.
@@ -46,22 +46,22 @@ type groupKey struct {
 // Group is the short or the long requests of a caller. Times are in seconds.
 type Group struct {
 	key       groupKey
-	left      time.Time // departure of its last sentence, if it has none
+	left      time.Time // when its last sentence left, if the group has none now
 	again     bool      // the group was empty and came back
-	sentences int       // that wait or are in the batch
-	weight    float64   // of all its sentences
+	sentences int       // number of sentences that wait or are in the batch
+	weight    float64   // weight of all its sentences
 	most      float64   // maximum weight since the group was last empty
 	held      float64   // weight of its sentences in the batch
-	rows      int       // rows of these
+	rows      int       // rows of its sentences in the batch
 	bytes     int64
-	quantum   float64 // for a round; infinite for the only group
+	quantum   float64 // time for a round; infinite for the only group
 	Credit    float64 // the rest of the quantum, or a debt if below 0; infinite for the only group
-	encodes   bool    // a sentence is encoded beside the steps
+	encodes   bool    // a sentence is encoded between the steps
 }
 
 const (
-	// Remembered is the time for which an empty group is remembered. For the time moment it counts as present: a caller that
-	// sends one request after the other is.
+	// Remembered is the time for which an empty group is remembered. For the time moment an empty group counts as present,
+	// because a caller that sends one request after the other is present.
 	Remembered, moment = 10 * time.Second, 50 * time.Millisecond
 	// part is the quantum of a group relative to the time of a step with the lightest other group. With the waits for a place and
 	// for its encoder, the lightest group takes less than twice as long as alone (TestNobodyIsHurt), also on a CPU whose steps
@@ -72,7 +72,7 @@ const (
 	away = 4
 	// quick is the longest encoder run that is not divided, in quanta.
 	quick = 2
-	// mostBegun is the maximum number of sources that are encoded beside the steps: each takes memory.
+	// mostBegun is the maximum number of sources that are encoded between the steps, because each takes memory.
 	mostBegun = 4
 )
 
@@ -108,7 +108,7 @@ func (c *Rounds) Come(caller string, long bool, s *Sentence) {
 		g.again = !g.left.IsZero()
 	}
 	s.Group = g
-	s.Weight = c.Weigh(s.Rows, 2*s.Tokens) // about as many tokens of its own are expected
+	s.Weight = c.Weigh(s.Rows, 2*s.Tokens) // its translation is expected to have about as many tokens as its source
 	g.sentences++
 	g.weight += s.Weight
 	g.most = max(g.most, g.weight)
@@ -223,7 +223,7 @@ func (c *Rounds) AtOnce(s *Sentence) (took float64, ok bool) {
 	return took, took <= quick*s.Group.quantum
 }
 
-// Joined ends the encoding of a sentence beside the steps, if it is encoded there.
+// Joined ends the encoding of a sentence between the steps, if the sentence is encoded so.
 func (c *Rounds) Joined(s *Sentence) {
 	if s.encodes {
 		s.encodes, s.Group.encodes = false, false
@@ -254,5 +254,5 @@ func (c *Rounds) TakesPart(g *Group, weight float64) bool {
 	return true
 }
 
-// Limited reports whether other groups are present, which gives the group a quantum.
+// Limited reports whether other groups are present, so that the group has a quantum.
 func (g *Group) Limited() bool { return !math.IsInf(g.quantum, 1) }

@@ -24,8 +24,8 @@ func (b Backlog) Time(work float64) time.Duration {
 // Inside are the admitted requests of an engine. Their remaining work determines how long another request would wait.
 //
 // Workers are shared fairly ([Queue]), so a request does not wait for all admitted work: until its last sentence is decoded,
-// another caller gets at most as much done as its own caller, and another request of its caller at most as much as the request
-// itself, by their weights. Requests of its caller and its priority are done before it or after it.
+// another caller gets at most as much done as the request's caller, and another request of that caller at most as much as the
+// request itself, by their weights. Requests of the same caller and priority are done before the request or after it.
 type Inside map[string]*insider
 
 // insider is a caller with admitted requests.
@@ -34,13 +34,13 @@ type insider struct {
 	entered  [High - Low + 1]float64 // work of the requests admitted since, by priority
 }
 
-// Patience is the multiple of its own work that a request lets later, smaller requests of its caller and priority do before it.
-// With a larger value small requests end sooner, and large ones later.
+// Patience limits how much later, smaller requests of its caller and priority may do before a request: this multiple of the
+// request's own work. With a larger value small requests end sooner, and large ones later.
 const Patience = 4
 
 // Ask sets the order of a request among the requests of its caller and priority, and returns the work that would be done before
-// its own, or beside it. A smaller request that comes later has the lower order as long as the work that was admitted between
-// both is less than Patience × the difference.
+// its own, or beside it. A smaller request that comes later has the lower order as long as the work that was admitted between the
+// two is less than Patience × the difference.
 func (n Inside) Ask(r *Request) (ahead float64) {
 	own := r.Left()
 	r.Order = Patience * own

@@ -23,9 +23,9 @@ type addition struct {
 
 	dir      string // of the repository
 	preparer *source.Preparer
-	wanted   model.Precision // by the model's config.yaml; "" for any
+	wanted   model.Precision // the precision set in the model's config.yaml; "" for any
 	newest   int             // newest version
-	before   *model.Manifest // of the newest version; nil: it has no readable one
+	before   *model.Manifest // manifest of the newest version; nil: it has no readable manifest
 }
 
 // errPresent means that the newest version is already the model to be added.
@@ -39,7 +39,7 @@ func (a *addition) add(ctx context.Context, dir string) (_ string, err error) {
 	if a.dir, err = filepath.Abs(dir); err != nil {
 		return "", err
 	}
-	err = a.check(ctx) // without a lock, which is impossible in a read-only folder
+	err = a.check(ctx) // without a lock, because a lock is impossible in a read-only folder
 	version := 0
 	if err == nil {
 		version, err = repository.Add(ctx, a.dir, a.name, func() {
@@ -78,7 +78,7 @@ func (a *addition) check(ctx context.Context) (err error) {
 	if a.preparer.Holds(ctx, newest.Dir) == nil {
 		return errPresent
 	}
-	return ctx.Err() // the next version replaces it, whatever its fault
+	return ctx.Err() // the next version replaces the newest, whatever its fault
 }
 
 // prepareFor creates the preparer for the settings of a model's config.yaml.
@@ -103,7 +103,7 @@ func (a *addition) prepareFor(c repository.Config) (err error) {
 	return err
 }
 
-// fill writes the model to the folder work. Another process may have added it meanwhile.
+// fill writes the model to the folder work. Another process may have added the model meanwhile.
 func (a *addition) fill(ctx context.Context, work string) error {
 	if err := a.check(ctx); err != nil {
 		return err

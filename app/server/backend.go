@@ -24,14 +24,14 @@ type backend interface {
 	// needs returns the estimated host memory of a model, besides memory shared by processes, in bytes.
 	needs(cfg config.Config, m *model.Manifest) int64
 	// start loads the exported folder dir once for each worker and starts engines on them, which the caller must close before the
-	// backend. It returns the maximum of their host memory, as needs does. It fails with a [catalog.NoRoomError] if devices have
-	// no room for the model, but would have without others. An error that wraps errElsewhere means that another backend may run
-	// the model. When ctx is done start ends soon, with its error.
+	// backend. start returns the maximum of the engines' host memory, as needs does. start fails with a [catalog.NoRoomError] if
+	// devices have no room for the model, but would have room without other models. An error that wraps errElsewhere means that
+	// another backend may run the model. When ctx is done, start ends soon, with ctx's error.
 	start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (engines *engine.Engine, bytes int64, err error)
 	close() error
 }
 
-// errElsewhere means that a model cannot run on a backend, but may on another.
+// errElsewhere means that a model cannot run on a backend, but may run on another backend.
 var errElsewhere = errors.New("the model cannot run there")
 
 // backends returns the backends that the configuration allows for the model, the best first; there is at least one. Backends that

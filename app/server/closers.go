@@ -22,14 +22,14 @@ func (c *closers) Close() error {
 	return errors.Join(errs...)
 }
 
-// closeAfter calls Close if an error was returned. It is deferred.
+// closeAfter calls Close if an error was returned. Callers defer it.
 func (c *closers) closeAfter(err *error) {
 	if *err != nil {
 		*err = errors.Join(*err, c.Close())
 	}
 }
 
-// inBackground runs a function until stop is called. stop waits for its end.
+// inBackground runs a function until stop is called. stop waits for the function's end.
 func inBackground(ctx context.Context, run func(ctx context.Context)) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

@@ -51,8 +51,8 @@ type cpuBackend struct {
 	cores   *fairshare.Cores // shared by its models
 }
 
-// roundsPerCore is the maximum number of rounds that share a core. A round has parts that leave cores idle, between the threads
-// of its operators; the round of another model uses these.
+// roundsPerCore is the maximum number of rounds that share a core. A round leaves cores idle at times, when threads of an
+// operator wait for each other; the round of another model uses these cores.
 const roundsPerCore = 2
 
 // newCPUBackend returns a backend whose models share all cores.
@@ -76,13 +76,13 @@ func copies(workers, threads int) int {
 	return workers
 }
 
-// companion is a model that another worker has opened, and closes.
+// companion is a worker's view of a model that another worker has opened, and closes.
 type companion struct{ model.Model }
 
 // Close leaves the model open.
 func (companion) Close() error { return nil }
 
-// needs returns little: the matrices are in files that processes share.
+// needs returns little, because the matrices are in files that processes share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
 	return int64(copies(cfg.Share(m.Spec, runtime.GOMAXPROCS(0)))) * ownBytes
 }
@@ -116,7 +116,7 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	}
 	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)
-		opts.Verify = model.VerifyNever // the other copies read the same files
+		opts.Verify = model.VerifyNever // for the other copies, because they read the same files
 		return opened, err
 	})
 	if err != nil {

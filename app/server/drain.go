@@ -11,11 +11,11 @@ import (
 // drain ends an HTTP server without losing a request. [http.Server.Shutdown] alone may lose one: it closes a connection without
 // an answer if the header of a request has been read after Shutdown began (Go 1.26.8, net/http/server.go, conn.serve: "if
 // c.server.shuttingDown() { return }"), and no client sends a POST again. So a drain first stops accepting, and waits until the
-// handler has begun with each request that is on its way. Shutdown then waits for handlers, as it promises.
+// handler has begun with each request that is on its way. After that, Shutdown waits for the handlers, as documented.
 type drain struct {
 	net.Listener
 	stopped, closed chan struct{}
-	stop, close     func() error // call their function once
+	stop, close     func() error // stop and close call their function once
 
 	mu      sync.Mutex // guards coming
 	coming  map[net.Conn]arrival
@@ -53,7 +53,7 @@ func newDrain(l net.Listener, srv *http.Server) *drain {
 // connKey is the context key of a request's connection.
 type connKey struct{}
 
-// Accept implements [net.Listener]. After stop it waits for Close, so that the server keeps its existing connections.
+// Accept implements [net.Listener]. After stop, Accept waits for Close, so that the server keeps its existing connections.
 func (d *drain) Accept() (net.Conn, error) {
 	conn, err := d.Listener.Accept()
 	select {

@@ -18,7 +18,7 @@ const filesBeside = 512
 // checkFiles warns if the limit of open files is lower than the allowed connections of clients; 0: there is no limit.
 func (f *frontend) checkFiles(limit uint64) {
 	if f.cfg.Role == config.Worker {
-		return // only probes connect to it
+		return // only probes connect to a worker
 	}
 	needed := uint64(f.cfg.Concurrency + f.api.Streams() + filesBeside)
 	if limit != 0 && limit < needed {

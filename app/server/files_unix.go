@@ -13,7 +13,7 @@ func openFiles() uint64 {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0
 	}
-	return uint64(limit.Cur) // the type differs between systems
+	return uint64(limit.Cur) // the type of the field differs between systems
 }
 
 // noFiles reports whether an error means that the process, or the system, has too many open files.

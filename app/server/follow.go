@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// scanEvery is the interval of scans of repositories. A change is applied when it has been stable for as long.
+// scanEvery is the interval of scans of repositories. A change is applied once the repository has been stable for this time.
 const scanEvery = 5 * time.Second
 
-// run does the work of the process until ctx is done: the models follow their repositories, and a worker decodes. It calls
+// run does the work of the process until ctx is done: the models follow their repositories, and a worker decodes. run calls
 // refresh after the served models have changed.
 func (t *translation) run(ctx context.Context, refresh func()) {
 	var watching sync.WaitGroup

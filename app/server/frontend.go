@@ -45,7 +45,7 @@ type frontend struct {
 	missing     []missing // files at default paths that could not be opened
 
 	closers
-	translation *translation           // nil before ready
+	translation *translation           // nil before ready was called
 	served      map[httpapi.Model]bool // models of the last refresh
 }
 
@@ -70,7 +70,7 @@ func openFrontend(ctx context.Context, version string, cfg config.Config, log *s
 	if err != nil {
 		return nil, err
 	}
-	f.closes(inBackground(ctx, f.gate.Watch)) // watches its keys file
+	f.closes(inBackground(ctx, f.gate.Watch)) // the gate watches its keys file
 	tracer, stop, err := telemetry.StartTracing(ctx, version, log)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func openFrontend(ctx context.Context, version string, cfg config.Config, log *s
 	return f, nil
 }
 
-// makeAPI creates the API and its pages. It adds the settings of the configuration to api.
+// makeAPI creates the API and its pages. makeAPI adds the settings of the configuration to api.
 func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	cfg := f.cfg
 	if f.site, err = webpage.New(); err != nil {
@@ -181,7 +181,7 @@ func (f *frontend) liveLimits() translate.Config {
 	}
 }
 
-// unready returns the reason why translation is impossible at present, nil if it is possible. It is called only after ready.
+// unready returns the reason why translation is impossible at present, nil if it is possible. unready is called only after ready.
 func (f *frontend) unready() error {
 	if f.translation.unready == nil {
 		return nil
@@ -193,7 +193,7 @@ func (f *frontend) unready() error {
 func (f *frontend) refresh(t *translation) error {
 	models, err := t.service.Select("")
 	if err != nil {
-		return nil // there is no model yet
+		return nil // no model is served yet
 	}
 	t.metrics.KnowLanguages(models.Languages())
 	note, served := "", make(map[httpapi.Model]bool)

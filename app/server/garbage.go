@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// garbage is the maximum garbage on Go's heap before a collection, beyond the default while few models are loaded: Go itself
-// waits for as much garbage as there is memory in use, and tables of tokenizers, which hold no pointers and cost the collector no
-// time, would double the memory of hundreds of models.
+// garbage is the maximum garbage on Go's heap before a collection, if the memory in use is larger. Go itself waits for as much
+// garbage as there is memory in use, so that tables of tokenizers, which hold no pointers and cost the collector no time, would
+// double the memory of hundreds of models.
 const garbage = 32 << 20
 
 var boundingGarbage sync.Mutex
 
-// boundGarbage sets GOGC for the limit of garbage and the memory in use. It must be called when models are loaded or unloaded. A
-// GOGC set by the user takes precedence.
+// boundGarbage sets GOGC for the limit of garbage and the memory in use. boundGarbage must be called when models are loaded or
+// unloaded. A GOGC set by the user takes precedence.
 func boundGarbage() {
 	if os.Getenv("GOGC") != "" {
 		return

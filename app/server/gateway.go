@@ -17,8 +17,8 @@ import (
 	"dragoman/tokenizer"
 )
 
-// join creates everything that a gateway needs: models that workers decode, of which it has only the tokenizers. It waits neither
-// for Redis nor for workers. The registry may be nil.
+// join creates everything that a gateway needs: models that workers decode, of which it has only the tokenizers. join waits
+// neither for Redis nor for workers. The registry may be nil.
 func (l *loader) join(broker *fleet.Broker, registry prometheus.Registerer) (_ *translation, err error) {
 	t := &translation{metrics: translate.NewMetrics(registry)}
 	defer t.closeAfter(&err)

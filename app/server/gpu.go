@@ -46,12 +46,12 @@ type gpuBackend struct {
 	log     *slog.Logger
 	runtime gpuRuntime
 	numbers []int
-	// place is set if there may be many models: each runs on one GPU. A single model runs on all of them.
+	// place is set if there may be many models: then each runs on one GPU. A single model runs on all GPUs.
 	place bool
 }
 
-// openGPUs opens the configured GPUs. It fails if there is none, with the missing part, and if CUDA_DEVICES names one that does
-// not exist.
+// openGPUs opens the configured GPUs. openGPUs fails if there is no GPU, with the missing part, and if CUDA_DEVICES names a GPU
+// that does not exist.
 func (l *loader) openGPUs(library string) (_ *gpuBackend, err error) {
 	rt, err := l.loadGPUs(library)
 	if err != nil {
@@ -82,7 +82,7 @@ func (g *gpuBackend) device() config.Device      { return config.CUDA }
 func (g *gpuBackend) precision() model.Precision { return model.FP16 }
 func (g *gpuBackend) close() error               { return g.runtime.Close() }
 
-// needs returns 0: a model uses memory of the GPU, which itself limits the models placed there.
+// needs returns 0, because a model uses memory of the GPU, whose size limits the models placed there.
 func (g *gpuBackend) needs(config.Config, *model.Manifest) int64 { return 0 }
 
 // acceptsNetwork returns an error for a network that GPUs cannot run.
@@ -111,7 +111,7 @@ func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	if err != nil {
 		return nil, 0, err
 	}
-	decoding.Pool = nil // it is memory of the host
+	decoding.Pool = nil // because the pool is memory of the host
 	state := cuda.StateBytes(m, limits)
 	open := g.open
 	if g.place {
@@ -159,11 +159,11 @@ func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (m
 	return models, nil
 }
 
-// openOn loads the model for each worker of a GPU. On error it returns none.
+// openOn loads the model for each worker of a GPU. On error openOn returns no models.
 func (g *gpuBackend) openOn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]model.Model, error) {
 	return engine.OpenModels(max(1, workers), func() (model.Model, error) {
 		m, err := g.runtime.Open(ctx, dir, *opts)
-		opts.Verify = model.VerifyNever // the other workers and GPUs read the same files
+		opts.Verify = model.VerifyNever // for the other workers and GPUs, because they read the same files
 		return m, err
 	})
 }

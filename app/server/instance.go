@@ -31,7 +31,7 @@ type instances struct {
 func (l *instances) Needs(s catalog.Source) int64 {
 	need := tokenizerBytes(s.Manifest)
 	for _, on := range l.backends {
-		if allowed(on, s) && on.accepts(s.Manifest) == nil { // it probably runs there
+		if allowed(on, s) && on.accepts(s.Manifest) == nil { // the first backend that allows the model will probably run it
 			return need + on.needs(settingsOf(l.cfg, s.Config), s.Manifest)
 		}
 	}
@@ -137,7 +137,7 @@ type instance struct {
 	decoder
 	bytes  int64
 	device string
-	config translate.ModelConfig // without a name
+	config translate.ModelConfig // configuration without a name
 }
 
 // decoder is the engine of an instance.

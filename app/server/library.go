@@ -40,7 +40,7 @@ func findLibrary(configured string, folders []string) (string, error) {
 	for _, folder := range folders {
 		path := filepath.Join(folder, libraryName())
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			// dlopen searches a name without a folder in other places.
+			// Absolute, because dlopen searches a name without a folder in other places.
 			return filepath.Abs(path)
 		}
 	}

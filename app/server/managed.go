@@ -13,7 +13,7 @@ import (
 type managed struct {
 	*catalog.Catalog
 	metrics      *translate.Metrics
-	repositories *repository.Scanner // nil: there is one fixed model
+	repositories *repository.Scanner // nil: the process has one fixed model
 }
 
 // Statistics implements [openinference.Models].

@@ -42,16 +42,16 @@ type translation struct {
 	metrics      *translate.Metrics
 	ceiling      translate.Ceiling
 	repositories *repository.Scanner // nil: none
-	snapshot     repository.Snapshot // of them, at the start
-	// work decodes the sentences that gateways queue until ctx is done, and finishes the taken ones within the time for shutting
-	// down; nil in a process that is no worker.
+	snapshot     repository.Snapshot // snapshot of the repositories at the start
+	// work decodes the sentences that gateways queue until ctx is done, and finishes the sentences that it has taken within the
+	// time for shutting down; nil in a process that is no worker.
 	work    func(ctx context.Context, refresh func())
 	unready func() error // the reason why translation is impossible at present; nil: never
-	closers              // of the runtime and the models
+	closers              // closes the runtime and the models
 }
 
 // load creates everything that translation needs, including the model's files, and loads the models that are configured for the
-// start. It loads the runtime first, so that a missing one is reported before an export. The registry may be nil.
+// start. load loads the runtime first, so that a missing runtime is reported before an export. The registry may be nil.
 func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *translation, err error) {
 	t := &translation{metrics: translate.NewMetrics(registry)}
 	defer t.closeAfter(&err)
@@ -140,12 +140,12 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 			want, dir, has)
 	}
 	c := l.newCatalog([]backend{on}, metrics)
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends the load
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends the load when ctx is done
 	defer stop()
 	c.Update(snapshot)
 	if err := c.Preload(ctx); err != nil {
 		if broken, ok := errors.AsType[*catalog.BrokenError](err); ok && ctx.Err() == nil {
-			err = broken.Err // there is no other model
+			err = broken.Err // no other model can be served
 		}
 		return nil, errors.Join(err, c.Close())
 	}
@@ -156,7 +156,7 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 func (l *loader) modelName() string {
 	var ref source.Ref // the bundled model
 	if l.cfg.Weights != "" {
-		ref, _ = source.ParseRef(l.cfg.Weights, l.cfg.Revision) // prepare has succeeded with it
+		ref, _ = source.ParseRef(l.cfg.Weights, l.cfg.Revision) // no error, because prepare has succeeded with the same reference
 	}
 	return cmp.Or(repository.NameFor(ref.Name()), "model")
 }
@@ -175,8 +175,8 @@ func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
 	return rt, library, nil
 }
 
-// prepare returns the exported folder of the configured model, which it creates if necessary, in this precision if PRECISION is
-// not set; "" leaves the choice to the model's size.
+// prepare returns the exported folder of the configured model. It creates the folder if necessary, in the given precision if
+// PRECISION is not set; "" leaves the choice to the model's size.
 func (l *loader) prepare(ctx context.Context, precision model.Precision) (string, error) {
 	p, err := l.preparer(precision, "")
 	if err != nil {
@@ -185,8 +185,8 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 	return p.Prepare(ctx)
 }
 
-// preparer returns a preparer of exported folders in this precision if PRECISION is not set. Downloads go to the folder
-// downloads, or to the exported one if that is "".
+// preparer returns a preparer of exported folders in the given precision if PRECISION is not set. Downloads go to the folder
+// downloads, or to the exported folder if downloads is "".
 func (l *loader) preparer(precision model.Precision, downloads string) (*source.Preparer, error) {
 	settings := source.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline), Index: l.cfg.ModelIndex,

@@ -17,8 +17,8 @@ import (
 )
 
 // gpuWorking is an estimate of the GPU memory of a model besides its weights and the state of its batch: the data between two
-// operators, and the needs of the libraries. It only saves tries that would fail: a GPU that turns out to be too full is skipped,
-// too.
+// operators, and the needs of the libraries. The estimate only saves tries that would fail, because a GPU that turns out to be
+// too full is skipped too.
 const gpuWorking = 512 << 20
 
 // placement places one of many models on a GPU: of the GPUs with room for it, the one with the most free memory.
@@ -47,13 +47,13 @@ func (g *gpuBackend) rooms() (list []room, unavailable []error) {
 	return list, unavailable
 }
 
-// open loads the model for each worker onto one GPU. It fails with a [catalog.NoRoomError] if all that are large enough are too
-// full.
+// open loads the model for each worker onto one GPU. It fails with a [catalog.NoRoomError] if all GPUs that are large enough are
+// too full.
 func (p placement) open(ctx context.Context, cfg config.Config, dir string) ([]model.Model, error) {
 	workers := max(1, cfg.Workers)
 	need := int64(workers) * (p.weights + p.state + gpuWorking)
 	rooms, unavailable := p.rooms()
-	var most int64 = -1 // maximum free memory of those that are large enough
+	var most int64 = -1 // maximum free memory of the GPUs that are large enough
 	opts := cuda.Options{Verify: cfg.Verify, Log: p.log}
 	for _, r := range rooms {
 		if r.total < need {
@@ -85,7 +85,7 @@ func (p placement) open(ctx context.Context, cfg config.Config, dir string) ([]m
 	return nil, fmt.Errorf("%w: %w", errElsewhere, errors.Join(unavailable...))
 }
 
-// openIn loads the model onto a GPU, and requires room there for the batches, which are reserved later.
+// openIn loads the model onto a GPU, and requires room on the GPU for the batches, which are reserved later.
 func (p placement) openIn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]model.Model, error) {
 	models, err := p.openOn(ctx, workers, dir, opts)
 	if err != nil {

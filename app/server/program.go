@@ -30,11 +30,11 @@ func Main(version string) int {
 		signal.Stop(signals) // a second signal ends the process at once
 		cancel(cli.Signalled{Signal: s})
 	}()
-	if len(os.Args) < 2 || os.Args[1] == "serve" { // other commands end with the reader of their output
+	if len(os.Args) < 2 || os.Args[1] == "serve" { // other commands end when the reader of their output ends
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 	lines := outage.NewLines(os.Stderr)
-	log.SetOutput(lines) // of libraries
+	log.SetOutput(lines) // for the log lines of libraries
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, lines))
 	p := program{version: version, environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lines: lines}
 	defer func() {

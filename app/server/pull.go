@@ -9,7 +9,7 @@ import (
 	"dragoman/model"
 )
 
-// pull prepares the folder of a model, or adds it as a version to a repository, and returns which.
+// pull prepares the folder of a model, or adds it as a version to a repository, and returns which of the two as text.
 func (p *program) pull(ctx context.Context, cfg config.Config, log *slog.Logger, into cli.Repository) (string, error) {
 	l := p.loader(cfg, log)
 	needed, err := l.pullPrecision()

@@ -88,7 +88,7 @@ type server struct {
 	loader   *loader
 	frontend *frontend
 	listener net.Listener
-	calls    net.Listener // of gRPC; nil: none
+	calls    net.Listener // listener of gRPC; nil: none
 	tls      *tls.Config  // nil: no encryption
 }
 
@@ -120,7 +120,7 @@ func (s *server) run(ctx context.Context) error {
 		t.run(ctx, func() { s.frontend.refreshed(t) })
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
-		err = nil // stopped while the model was loading
+		err = nil // the service was stopped while the model was loading
 	}
 	err = errors.Join(err, s.stop(srv, draining, stopCalls, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
@@ -130,7 +130,8 @@ func (s *server) run(ctx context.Context) error {
 	return err
 }
 
-// serveCalls serves gRPC if there is a listener for it. stop ends that, and lets calls in flight finish until a context is done.
+// serveCalls serves gRPC if there is a listener for it. stop ends serving, and lets calls in flight finish until a context is
+// done.
 func (s *server) serveCalls() (stop func(timeout context.Context)) {
 	if s.calls == nil {
 		return func(context.Context) {}
@@ -189,12 +190,12 @@ func (s *server) stop(srv *http.Server, draining *drain, stopCalls func(timeout 
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
 	var others sync.WaitGroup
-	others.Go(func() { _ = stopJobs() }) // it has no error
+	others.Go(func() { _ = stopJobs() }) // stopJobs has no error
 	others.Go(func() { stopCalls(timeout) })
 	err := errors.Join(draining.end(timeout), srv.Shutdown(timeout))
 	s.frontend.api.WaitLive(timeout)
 	others.Wait()
-	s.frontend.live.Close() // requests may have waited for sessions
+	s.frontend.live.Close() // after requests, which may have waited for sessions
 	late := errors.Is(err, context.DeadlineExceeded)
 	if late {
 		err = fmt.Errorf("requests in flight did not end within %s and were cut off: raise SHUTDOWN_TIMEOUT", s.loader.cfg.ShutdownTimeout)

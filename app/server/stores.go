@@ -36,10 +36,10 @@ func (f *frontend) openJobs(memory *admission.Memory) (_ *jobs.Service, err erro
 	}
 	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage), Replicas: f.cfg.JobReplicas, ReplicaWait: f.cfg.JobReplicaWait}
 	switch {
-	case f.cfg.Role == config.Worker: // a worker has no routes for them
+	case f.cfg.Role == config.Worker: // a worker has no routes for jobs
 		cfg.Missing = errors.New("this process is a worker: ask a gateway")
 	case f.cfg.JobFile == config.JobsOff:
-		// Their routes do not exist either.
+		// The routes of jobs do not exist either.
 	default:
 		cfg.Store, cfg.Missing, err = openStore(f, kept{"jobs", "JOB_FILE", f.cfg.JobFile, f.cfg.AsksJobs},
 			func(client redis.UniversalClient, prefix string) jobs.Store {
@@ -50,7 +50,7 @@ func (f *frontend) openJobs(memory *admission.Memory) (_ *jobs.Service, err erro
 	return jobs.New(cfg), err
 }
 
-// openGlossaries returns the service of glossaries, nil if there are no routes for them.
+// openGlossaries returns the service of glossaries, nil if there are no routes for glossaries.
 func (f *frontend) openGlossaries() (_ *glossary.Service, err error) {
 	if f.cfg.Role == config.Worker || f.cfg.GlossaryFile == config.GlossariesOff {
 		return nil, nil
@@ -72,8 +72,8 @@ type kept struct {
 }
 
 // openStore opens a store in the Redis of a fleet, or in a file. A file at the default path may be missing: then requests for its
-// content are refused with why, and everything else works. But if a variable about the content is set while another process has
-// the file, the start fails, so that the operator does not find out later.
+// content are refused with the reason, and everything else works. But if a variable about the content is set while another
+// process has the file, the start fails, so that the operator does not find out later.
 func openStore[S io.Closer](f *frontend, k kept, inRedis func(redis.UniversalClient, string) S, inFile func(path string) (S, error)) (store S, why, err error) {
 	if f.broker != nil {
 		store = inRedis(f.broker.Client(), f.broker.Prefix())
@@ -97,8 +97,8 @@ func openStore[S io.Closer](f *frontend, k kept, inRedis func(redis.UniversalCli
 	return store, nil, fmt.Errorf("%s: %w", k.variable, err)
 }
 
-// fileOf returns the path of a file of the service: path if it is set, else a file with that name in a folder of XDG_DATA_HOME,
-// or of the user's cache folder if that is not set.
+// fileOf returns the path of a file of the service: path if it is set, else a file called name in a folder of XDG_DATA_HOME, or
+// of the user's cache folder if XDG_DATA_HOME is not set.
 func fileOf(path, name string) (_ string, err error) {
 	if path != "" {
 		return path, nil
@@ -122,8 +122,8 @@ type missing struct {
 	err error
 }
 
-// warn logs the disabled services whose files could not be opened. A read-only file system, as in a container without a volume,
-// was chosen on purpose.
+// warn logs the disabled services whose files could not be opened. It logs nothing for a read-only file system, as in a container
+// without a volume, because that was chosen on purpose.
 func (f *frontend) warn() {
 	for _, m := range f.missing {
 		level := slog.LevelWarn

@@ -12,7 +12,8 @@ import (
 	"dragoman/app/config"
 )
 
-// certificate is read from files, and again when they change: an issuer renews it while the service runs.
+// certificate is a certificate that is read from files, and again when the files change, because an issuer renews it while the
+// service runs.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger

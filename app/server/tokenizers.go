@@ -18,14 +18,14 @@ type tokenizers struct {
 	open map[string]weak.Pointer[tokenizer.Tokenizer] // by the content of their files
 }
 
-// get returns the tokenizer of a model of a family. It calls open if there is none.
+// get returns the tokenizer of a model of a family. get calls open if there is none yet.
 func (t *tokenizers) get(family string, m *model.Manifest, open func() (*tokenizer.Tokenizer, error)) (*tokenizer.Tokenizer, error) {
 	key := family
 	files := m.TokenizerFiles()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		key += " " + name + " " + files[name].SHA256
 	}
-	for _, side := range [][]string{m.Sources, m.Targets} { // the files do not always contain them
+	for _, side := range [][]string{m.Sources, m.Targets} { // because the files do not always contain the languages
 		key += " " + strings.Join(side, ",")
 	}
 	t.mu.Lock()
@@ -54,7 +54,7 @@ func (t *tokenizers) forget(key string) {
 	}
 }
 
-// tokenizerBytes returns the approximate memory of a tokenizer: its vocabulary, and the indexes of it.
+// tokenizerBytes returns the approximate memory of a tokenizer: its vocabulary, and the indexes of the vocabulary.
 func tokenizerBytes(m *model.Manifest) (bytes int64) {
 	const indexes = 4
 	for _, file := range m.TokenizerFiles() {

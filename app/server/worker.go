@@ -10,8 +10,8 @@ import (
 	"dragoman/app/fleet"
 )
 
-// loadWorker is load for a worker. Its engines accept everything: each job is a single sentence, taken only when there is room.
-// Gateways limit the waiting sentences.
+// loadWorker is load for a worker. The engines of a worker accept everything, because each job is a single sentence, taken only
+// when there is room. Gateways limit the waiting sentences.
 func (l *loader) loadWorker(ctx context.Context, broker *fleet.Broker, registry prometheus.Registerer) (*translation, error) {
 	l.cfg.Concurrency, l.cfg.QueueWait = math.MaxInt32, 0
 	t, err := l.load(ctx, registry)

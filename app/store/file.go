@@ -26,9 +26,9 @@ type File struct {
 	changes changes
 }
 
-// OpenFile opens the file at a path with these buckets, and creates it and its folder if they do not exist. Only its owner may
-// read it. noun describes its contents in errors; now is the clock, nil for time.Now. The caller must close the store. If another
-// process has the file open, the error is an [*InUseError].
+// OpenFile opens the file at a path with these buckets, and creates the file and its folder if they do not exist. Only the file's
+// owner may read it. noun describes the contents in errors; now is the clock, nil for time.Now. The caller must close the store.
+// If another process has the file open, the error is an [*InUseError].
 func OpenFile(path, noun string, buckets []string, now func() time.Time) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func OpenFile(path, noun string, buckets []string, now func() time.Time) (*File,
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		owner, _ := os.ReadFile(ownerOf(path)) // informational; it may be missing
+		owner, _ := os.ReadFile(ownerOf(path)) // informational; the file may be missing
 		return nil, &InUseError{Path: path, Noun: noun, Owner: strings.TrimSpace(string(owner))}
 	case err != nil:
 		return nil, fmt.Errorf("open the file of %s %s: %w", noun, path, err)
@@ -52,7 +52,7 @@ func OpenFile(path, noun string, buckets []string, now func() time.Time) (*File,
 		return nil, errors.Join(fmt.Errorf("read the file of %s %s: %w", noun, path, err), db.Close())
 	}
 	host, _ := os.Hostname()
-	// It helps operators to find the process; nothing depends on it.
+	// This file helps operators to find the process; nothing depends on it.
 	_ = os.WriteFile(ownerOf(path), fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o600)
 	if now == nil {
 		now = time.Now
@@ -124,7 +124,8 @@ func (f *File) Update(_ context.Context, do func(Writer) error, _ ...Key) error 
 	return err
 }
 
-// fileTx is a transaction. The entries of a list are keys behind the key of the list: the time, which orders them, and the id.
+// fileTx is a transaction. An entry of a list is a key that consists of the key of the list, the time, which orders the entries,
+// and the id.
 type fileTx struct {
 	tx   *bolt.Tx
 	now  time.Time

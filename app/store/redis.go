@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// batchBytes is the maximum size of staged parts in one transaction, which has at least one part.
+	// batchBytes is the maximum size of staged parts in one transaction. A transaction has at least one part, however large.
 	batchBytes = 1 << 20
 	// staging is the lifetime of parts that are not adopted, after their last batch.
 	staging = 10 * time.Minute
@@ -22,26 +22,26 @@ const (
 )
 
 // Redis is a [Store] in Redis. A value is a string, or a field of a hash with all parts of a key; a list is a sorted set; a count
-// is a string. The names of changes are published on a channel, changes.
+// is a string. The names of changes are published on a channel with the name changes.
 //
 // An update reads, and writes in one transaction, which Redis executes only if the watched keys have not changed since (WATCH);
-// otherwise the update is repeated. The rules thereby have one implementation in Go for every store, without Lua scripts that
-// would duplicate them. Redis must not evict keys: maxmemory-policy noeviction.
+// otherwise the update is repeated. Thereby the rules have one implementation in Go for every store, without Lua scripts that
+// would duplicate the rules. Redis must not evict keys: maxmemory-policy noeviction.
 type Redis struct {
 	client  redis.UniversalClient
-	prefix  string           // of all keys
+	prefix  string           // prefix of all keys
 	now     func() time.Time // nil for the server's clock
 	changes changes
 
-	ctx       context.Context // until the store is closed
+	ctx       context.Context // done when the store is closed
 	stop      context.CancelFunc
 	listening sync.WaitGroup
-	listens   sync.Once // from the first watch on
+	listens   sync.Once // starts listen at the first watch
 }
 
 // NewRedis returns a store whose keys begin with a prefix, in which braces make Redis Cluster keep them on one server. The server
-// may be down. now is the clock, nil for Redis's, which all processes share. The caller must close the store, and the client
-// after it.
+// may be down. now is the clock, nil for Redis's, which all processes share. The caller must close the store, and then the
+// client.
 func NewRedis(client redis.UniversalClient, prefix string, now func() time.Time) *Redis {
 	s := &Redis{client: client, prefix: prefix, now: now}
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -81,7 +81,7 @@ func (s *Redis) Update(ctx context.Context, do func(Writer) error, watched ...Ke
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		whole := context.WithoutCancel(ctx) // otherwise the connection would go on watching
+		whole := context.WithoutCancel(ctx) // not cancelled by ctx, because the connection would go on watching
 		err := s.client.Watch(whole, func(tx *redis.Tx) error {
 			t := &redisTx{Redis: s, ctx: whole, client: tx, writes: tx.TxPipeline()}
 			if err := do(t); err != nil {
@@ -135,8 +135,8 @@ func (s *Redis) Watch(ctx context.Context, name string) <-chan struct{} {
 	return watch
 }
 
-// listen notifies the watchers of this process of changes by any process. After a broken connection it notifies all, as changes
-// may have been missed.
+// listen notifies the watchers of this process of changes by any process. After a broken connection it notifies all, because
+// changes may have been missed.
 func (s *Redis) listen() {
 	subscription := s.client.Subscribe(s.ctx, s.channel())
 	defer func() { _ = subscription.Close() }()
@@ -149,7 +149,7 @@ func (s *Redis) listen() {
 			switch m := message.(type) {
 			case *redis.Message:
 				s.changes.notify(m.Payload)
-			case *redis.Subscription: // by a new connection
+			case *redis.Subscription: // sent by a new connection
 				s.changes.notifyAll()
 			}
 			if !open {
@@ -218,7 +218,7 @@ func (t *redisTx) Get(keys ...Key) (map[Key]string, error) {
 	}
 	found := make(map[Key]string, len(keys))
 	for i, value := range values.Val() {
-		if text, ok := value.(string); ok { // nil if it does not exist
+		if text, ok := value.(string); ok { // nil if the key does not exist
 			found[keys[i]] = text
 		}
 	}

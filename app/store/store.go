@@ -1,8 +1,9 @@
 // Package store stores data beyond the life of a process: in a file, which one process has open, or in Redis, which all processes
 // share.
 //
-// A user of the package defines a [Key] for each kind of data, which places it in both, and writes the rest once. A key has a
-// value, a list of ids by time, or a count. The rules of changes are the user's: a transaction reads, decides, and writes.
+// A user of the package defines a [Key] for each kind of data, which tells the place of the data in a file and in Redis; all
+// other code is the same for both. A key has a value, a list of ids by time, or a count. The rules of changes are the user's: a
+// transaction reads, decides, and writes.
 //
 //	store.go    interfaces
 //	file.go     the store in a file, by bbolt
@@ -24,11 +25,11 @@ var (
 	ErrNotCopied = errors.New("too few replicas have it")                               // see [Writer.Replicate]
 )
 
-// Key is the place of data. It may be the base of other keys, its parts.
+// Key is the place of data. A key may be the base of other keys, its parts.
 type Key struct {
 	Bucket, File string // the key in a bucket of a file
-	Redis        string // the key in Redis, behind the prefix of the store
-	Field        string // field of the hash at that key; "" if it is not a hash
+	Redis        string // the key in Redis, after the prefix of the store
+	Field        string // field of the hash at that key; "" if the key's value is not a hash
 }
 
 // Under returns a key with parts or a list, one of many names in its bucket.
@@ -50,13 +51,13 @@ func (k Key) Number(n int) Key {
 // Entry is an entry of a list.
 type Entry struct {
 	ID string
-	At time.Time // to the millisecond
+	At time.Time // with a precision of a millisecond
 }
 
 // Range is a part of a list, ordered by time, then by id.
 type Range struct {
 	Newest bool      // newest first instead of oldest first
-	Until  time.Time // only entries until then; zero for all
+	Until  time.Time // only entries until this time; zero for all
 	Skip   int       // number of first entries to skip
 	Most   int       // maximum number of entries; 0 for all
 }
@@ -67,9 +68,9 @@ type Store interface {
 	View(ctx context.Context, do func(Reader) error) error
 	// Update calls do, which reads and then writes; reads do not see the writes. All writes take effect if neither do nor Update
 	// fails, otherwise none. do may be called again if a watched key was changed meanwhile. A begun update is not aborted when
-	// ctx ends: its outcome would be unknown.
+	// ctx ends, because its outcome would be unknown.
 	Update(ctx context.Context, do func(Writer) error, watched ...Key) error
-	// Stage sends the parts of a key ahead for [Writer.Adopt]: large parts would delay an update.
+	// Stage sends the parts of a key ahead for [Writer.Adopt], because large parts would delay an update.
 	Stage(ctx context.Context, k Key, parts [][]byte) error
 	// Watch returns a channel that receives an element soon after each [Writer.Tell] of a name, from now until ctx is done.
 	// Several notifications may be combined, and there may be spurious ones.
@@ -98,9 +99,9 @@ type Writer interface {
 	Delete(k Key)
 	// Clear deletes all parts of keys.
 	Clear(keys ...Key)
-	// Free clears keys at once, even if the transaction fails: it makes room when writing fails for lack of it.
+	// Free clears keys at once, even if the transaction fails: it makes room when writing fails for lack of room.
 	Free(keys ...Key) error
-	// Adopt makes the staged parts the parts of a key, by number. It fails if some are gone.
+	// Adopt makes the staged parts the parts of a key, by number. Adopt fails if some parts are gone.
 	Adopt(k Key, parts [][]byte) error
 	// Expire deletes a value or all parts after a time, in a store that supports expiry. A file does not.
 	Expire(k Key, after time.Duration)

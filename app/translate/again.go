@@ -21,14 +21,15 @@ func gone() *fault.Failure {
 	return f
 }
 
-// firstPause is the first pause of a request that must begin again and cannot yet. Pauses double up to longestPause, some seconds
-// in all: the time in which a replacement model may be loaded.
+// firstPause is the first pause of a request that must begin again and cannot yet. Pauses double up to longestPause and last some
+// seconds in all, in which a replacement model may be loaded.
 const firstPause, longestPause = 50 * time.Millisecond, 4 * time.Second
 
-// retryGone is [Service.once], repeated if a model is gone: from the beginning, with the models then available, so that an answer
-// never mixes two. fresh reports whether nothing has been answered yet. Obstacles to the next try are not the request's fault.
+// retryGone calls [Service.once], and again from the beginning if a model is gone, with the models then available, so that an
+// answer never mixes two models. fresh reports whether nothing has been answered yet. Obstacles to the next try are not the
+// request's fault.
 func (s *Service) retryGone(ctx context.Context, req Request, yield func(i int, r Result) error, fresh func() bool) error {
-	begun := false // by a model that is now gone
+	begun := false // whether a try has failed because its model was gone
 	for pause := firstPause; ; pause *= 2 {
 		err := s.once(ctx, req, yield)
 		switch {

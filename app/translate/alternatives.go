@@ -19,17 +19,17 @@ type hypothesis struct {
 	tokens int
 }
 
-// mostAlternatives exceeds the number of alternatives of any search: it limits the memory to plan for.
+// mostAlternatives limits the number of alternatives for which memory is planned. No search gives as many.
 const mostAlternatives = 1 << 10
 
 // Alternatives.
 //
 // A sentence is first translated as without alternatives, with all retries, so that the best translation is the same. The
-// hypotheses of the search that found it are its alternatives. If that search had fewer beams than alternatives are wanted, a
-// second, wider search follows with the same strategy. Each hypothesis is restored and checked like a translation, and dropped if
-// it has a flaw. The alternatives of a sentence translated in parts are combined like the alternatives of a text of several
-// sentences: the k-th consists of the k-th alternative of each part, or its best one if it has fewer. Alternatives of a route
-// with several steps are alternatives of its last step.
+// hypotheses of the search that found that translation are its alternatives. If that search had fewer beams than alternatives are
+// wanted, a second, wider search follows with the same strategy. Each hypothesis is restored and checked like a translation, and
+// dropped if it has a flaw. The alternatives of a sentence translated in parts are combined like the alternatives of a text of
+// several sentences: the k-th consists of the k-th alternative of each part, or of the part's best one if the part has fewer.
+// Alternatives of a route with several steps are alternatives of its last step.
 
 // alternative reports whether alternatives are answered for the translations of a step.
 func (c *codec) alternative(s *step) bool { return c.req.Alternatives > 0 && s.next == nil }

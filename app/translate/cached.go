@@ -11,7 +11,7 @@ import (
 // settings are all parameters of a translation except its text, languages and model. The cache's key includes every field.
 type settings struct {
 	Search search.Options
-	Limits Limits // of retries, too
+	Limits Limits // also those of retries
 	Format Format
 	Whole  bool
 	Once   bool
@@ -30,7 +30,8 @@ func (x *sentence) cacheKey() cache.Key {
 	}
 }
 
-// recall returns the cached outcome of a whole sentence. If alternatives are wanted there is none, as they are not cached.
+// recall returns the cached outcome of a whole sentence. known is false if alternatives are wanted, because alternatives are not
+// cached.
 func (c *codec) recall(x *sentence) (o outcome, known bool) {
 	if c.alternative(x.step) || !c.service.cfg.Cache.On() || x.step.model.Identity == "" {
 		return o, false

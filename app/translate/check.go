@@ -8,8 +8,8 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Sentences returns the sentences into which a text is cut, given the code of its language. White space and markup between them
-// are left out, as they stay as they are.
+// Sentences returns the sentences into which a text is cut, given the code of its language. White space and markup between
+// sentences are left out, because they stay as they are.
 func Sentences(ctx context.Context, text, from string, format Format) ([]markup.Sentence, error) {
 	units, err := cutter{ctx: ctx, req: &Request{Format: format}}.cut(text, language.Base(from))
 	if err != nil {
@@ -18,9 +18,9 @@ func Sentences(ctx context.Context, text, from string, format Format) ([]markup.
 	return layOut(ctx, units)
 }
 
-// Check examines a translation of a sentence, which may come from elsewhere, as if a model had decoded it once. Languages are codes.
-// It returns the flags that depend on the texts alone: Loop and Truncated depend on tokens. lost is the reason for MarkupLost, or
-// nil if words in capitals are missing.
+// Check examines a translation of a sentence as if a model had decoded it once; the translation may come from elsewhere.
+// Languages are codes. Check returns the flags that depend on the texts alone: Loop and Truncated depend on tokens. lost is the
+// reason for MarkupLost, or nil if words in capitals are missing.
 func Check(ctx context.Context, source markup.Sentence, translation, from, to string) (flags Flags, lost, err error) {
 	c, x := &codec{ctx: ctx, routing: &routing{req: Request{Once: true}}}, &sentence{}
 	if err := c.begin(x, &step{from: from, to: to}, source); err != nil {

@@ -22,8 +22,8 @@ type Cut struct {
 	Ended bool
 }
 
-// Part is a part of a text: a sentence, or the text between sentences. A text with ICU messages has a single part, as it cannot
-// be translated sentence by sentence.
+// Part is a part of a text: a sentence, or the text between sentences. A text with ICU messages has a single part, because such a
+// text cannot be translated sentence by sentence.
 type Part struct {
 	Text string
 	// Translated reports whether the part has a translation, see [Cut.Of]. All other parts stay as they are, except for the
@@ -113,8 +113,8 @@ func (c Cut) ended(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Between returns the text between two translated parts in the translation. i is the number of the second one, or len(Parts), and
-// last the translation of the first one. The spaces are as in the target language.
+// Between returns the text between two translated parts in the translation. i is the number of the second part, or len(Parts),
+// and last is the translation of the first part. The spaces are as in the target language.
 func (c Cut) Between(i int, last string) string {
 	before := i - 1 // the previous translated part
 	for before >= 0 && !c.Parts[before].Translated {
@@ -128,7 +128,7 @@ func (c Cut) Between(i int, last string) string {
 	if before < 0 {
 		translations = translations[1:]
 	}
-	joined, _ := segment.Join(context.Background(), pieces, translations, language.Base(c.From), language.Base(c.To)) // two pieces
+	joined, _ := segment.Join(context.Background(), pieces, translations, language.Base(c.From), language.Base(c.To)) // two pieces, so it cannot fail
 	return strings.TrimPrefix(joined, translations[0])
 }
 
@@ -142,7 +142,7 @@ func (p Part) Key() string {
 }
 
 // Beginning returns the first n bytes of a sentence as a sentence, without white space at its end; n must be at the start of a
-// character. It ends earlier if the end would cut a span. There may be nothing to translate in it.
+// character. The result ends earlier if the end would cut a span. It may have nothing to translate.
 func (p Part) Beginning(n int) Part {
 	n = min(n, len(p.markup.Text))
 	for p.markup.Inside(n) {
@@ -153,8 +153,7 @@ func (p Part) Beginning(n int) Part {
 	return Part{Text: text.Text, Translated: !text.Blank(), markup: text}
 }
 
-// Of returns the request for the translations of parts of a [Cut], which was made of req. The results' texts are the
-// translations.
+// Of returns the request for the translations of parts of c, which was cut from req. The results' texts are the translations.
 func (c Cut) Of(req Request, parts ...Part) Request {
 	req.From, req.parts, req.Records = c.From, parts, make([]Record, len(parts))
 	for i, p := range parts {

@@ -21,8 +21,8 @@ import (
 	"dragoman/model/search"
 )
 
-// count settles sentences that are cached, and counts the source tokens of all others. These are encoded again when they are
-// decoded: encoded sentences take more memory than their texts, and counting takes little time beside decoding.
+// count settles sentences that are cached, and counts the source tokens of all others. The latter are encoded again when they are
+// decoded, because encoded sentences take more memory than their texts, and counting takes little time compared with decoding.
 func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	start, tokens := time.Now(), 0
 	w.open = len(sentences)
@@ -54,7 +54,7 @@ func (w *work) count(ctx context.Context, sentences []*sentence) error {
 		return err
 	}
 	measure.Span(ctx, stageTokenize, start, time.Now())
-	for _, k := range known { // settling may wait for the reader of the answer, so it is not done in turn
+	for _, k := range known { // not in turn with other callers, because settling may wait for the reader of the answer
 		if err := w.settle(k.sentence, k.outcome); err != nil {
 			return err
 		}
@@ -68,9 +68,9 @@ type remembered struct {
 	outcome  outcome
 }
 
-// decode decodes all sentences that need it. With several models, each has a stream until the last sentence has its outcome: the
-// outcome of one model goes on to the next model at once. The streams run concurrently; their jobs and results are handled here,
-// on one goroutine.
+// decode decodes all sentences that need it. With several models, each has a stream until the last sentence has its outcome,
+// because the outcome of one model goes on to the next model at once. The streams run concurrently; their jobs and results are
+// handled here, on one goroutine.
 func (w *work) decode(ctx context.Context) (err error) {
 	w.decoding = true
 	if len(w.streams) == 1 {
@@ -128,14 +128,14 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	switch {
 	case err != nil:
 		return job, false, err
-	case len(ids) <= x.step.framing: // letters that the tokenizer drops
+	case len(ids) <= x.step.framing: // the text has only letters that the tokenizer drops
 		return job, false, w.settle(x, outcome{text: x.Original()})
 	case len(ids) > m.Spec.MaxPositions || len(ids) > longSentence && !w.req.Whole:
 		if split, err := w.splitFiner(x); split || err != nil {
 			return job, false, err
 		}
 	}
-	if len(ids) > m.Spec.MaxPositions { // one character with thousands of marks
+	if len(ids) > m.Spec.MaxPositions { // for example one character with thousands of combining marks
 		return job, false, w.settle(x, outcome{text: x.Original(), flags: SourceEcho})
 	}
 	if x.source = ids; x.retries == unmeasured {
@@ -181,7 +181,7 @@ func (x *sentence) encode(text string) ([]int64, error) {
 func (c *codec) searchFor(x *sentence) search.Options {
 	o := x.strategy.apply(x.step.search)
 	// A request for more tokens than the service's own limit gets only as many as a plausible translation has: otherwise a few
-	// misleading letters would cost a hundred times their charge.
+	// misleading letters would cost a hundred times what is charged for them.
 	if own := x.step.model.Search.MaxLength; x.strategy.length == 0 && o.MaxLength > own {
 		o.MaxLength = min(o.MaxLength, max(own, x.longest()))
 	}
@@ -237,8 +237,8 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	return w.proceed(x, o.flags)
 }
 
-// beats reports whether an outcome is better than one of another strategy. scored also compares scores, for searches that placed
-// terms.
+// beats reports whether an outcome is better than the outcome other of another strategy. If scored is set, scores are compared
+// too: for searches that placed terms.
 func (o *outcome) beats(other *outcome, scored bool) bool {
 	if o.flags != other.flags || !scored {
 		return o.flags < other.flags
@@ -246,13 +246,13 @@ func (o *outcome) beats(other *outcome, scored bool) bool {
 	return cmp.Or(cmp.Compare(o.extra, other.extra), cmp.Compare(other.score, o.score)) < 0
 }
 
-// proceed queues a sentence, whose last strategy led to flags, with another strategy, or settles it with the best outcome of all
-// strategies.
+// proceed queues a sentence whose last strategy led to flags with another strategy, or settles the sentence with the best outcome
+// of all strategies.
 func (w *work) proceed(x *sentence, flags Flags) error {
 	if !w.req.Once {
 		if again, err := w.carryOut(x, judge(attemptAt(x, flags))); again || err != nil {
 			if again {
-				reason := cmp.Or(flags, GlossaryMissed) // of two strategies that place terms, the second
+				reason := cmp.Or(flags, GlossaryMissed) // without flags, the sentence is tried by a second strategy that places terms
 				w.service.cfg.Metrics.retry(x.step.model, reason.Names()[0])
 			}
 			return err
@@ -362,7 +362,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 			return nil
 		}
 		if p := x.parent; p != nil {
-			x.attempts, x.Sentence = nil, markup.Sentence{} // there may be very many
+			x.attempts, x.Sentence = nil, markup.Sentence{} // frees memory, because there may be very many sentences
 			if p.open--; p.open > 0 {
 				return nil
 			}
@@ -392,7 +392,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 		}
 		known, ok := w.recall(x)
 		if !ok {
-			if !w.decoding { // the step before was cached
+			if !w.decoding { // the result of the step before was cached
 				x.step.expect(o.targetTokens)
 			}
 			x.step.add(x)
@@ -421,8 +421,8 @@ func (w *work) finish(x *sentence) error {
 	return nil
 }
 
-// answer reports a finished sentence to its records. It hands out complete records, and ends the streams to the engines with the
-// last sentence.
+// answer reports a finished sentence to its records. answer hands out complete records, and after the last sentence ends the
+// streams to the engines.
 func (w *work) answer(x *sentence) error {
 	if w.open--; w.open == 0 {
 		for _, s := range w.streams {

@@ -17,9 +17,9 @@ import (
 //     not have been returned unchanged.
 //   - If the model translates a label with one number, it should translate it with all others.
 const (
-	leastEcho = 3     // in letters; units and abbreviations have fewer
+	leastEcho = 3     // minimum number of letters; units and abbreviations have fewer
 	sureLabel = 0.9   // minimum confidence of the detection
-	sureScore = -0.15 // minimum score of the translation in small letters
+	sureScore = -0.15 // minimum score of the translation of the text in small letters
 )
 
 // unsureScore is the score below which a word in capitals by itself was not understood: it may be a name.
@@ -33,7 +33,7 @@ func (x *sentence) doubtCapitals() {
 	}
 }
 
-// probe queues a sentence that was returned unchanged in small letters, or flags it at once.
+// probe queues a sentence that the model returned unchanged, to be translated in small letters, or flags it at once.
 func (w *work) probe(x *sentence) bool {
 	small := strings.ToLower(x.Text)
 	if w.req.Once || x.best.flags != 0 || !x.AsIs() || x.HasTerms() ||
@@ -51,7 +51,7 @@ func (w *work) probe(x *sentence) bool {
 	return true
 }
 
-// isLabel reports whether a sentence is words of its language beside a number.
+// isLabel reports whether a sentence consists of words of its language and a number.
 func (c *codec) isLabel(x *sentence) bool {
 	d := c.selection.Detector()
 	if d == nil || !slices.ContainsFunc(x.Spans, func(s markup.Span) bool { return s.Kind == markup.Number }) {
@@ -61,7 +61,7 @@ func (c *codec) isLabel(x *sentence) bool {
 	return ok && confidence >= sureLabel && language.Base(code) == language.Base(x.step.from)
 }
 
-// probed flags a sentence that was returned unchanged if the model translates it in small letters.
+// probed flags a sentence that was returned unchanged, if the model translates the same text in small letters.
 func (x *sentence) probed(r search.Result) {
 	text := strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens))
 	score, same := float64(r.Score), strings.EqualFold(string(letters(x.Text)), string(letters(text)))
@@ -72,7 +72,7 @@ func (x *sentence) probed(r search.Result) {
 
 // siblings are the labels of a request that differ only in their numbers, such as headings.
 type siblings struct {
-	open       int         // without an outcome
+	open       int         // number of siblings without an outcome
 	translated bool        // one of them was translated
 	echoes     []*sentence // returned unchanged
 }
@@ -93,7 +93,7 @@ func label(text markup.Sentence) (without string, ok bool) {
 	return out.String(), at > 0 && n >= leastEcho && n < echoLetters
 }
 
-// add adds a sentence that has its outcome. It returns the sentences that need not wait any longer: those returned unchanged are
+// add adds a sentence that has its outcome. add returns the sentences that need not wait any longer. Of these, unchanged ones are
 // flagged if another sibling was translated.
 func (s *siblings) add(x *sentence) (known []*sentence) {
 	s.open--

@@ -68,7 +68,7 @@ func (c *codec) restore(x *sentence, translation string) (string, error) {
 	return x.form.Verify(c.ctx, translation)
 }
 
-// A loop is a run of tokens that is repeated at least this often and takes at least this many tokens in all.
+// A loop is a run of tokens that is repeated at least loopTimes times and takes at least loopTokens tokens in all.
 const (
 	loopTimes  = 4
 	loopTokens = 12
@@ -109,7 +109,7 @@ func repeats(tokens []int64) (times, length int) {
 // probed.
 const echoLetters = 12
 
-// echoes reports whether a translation equals its source, which must have at least the given number of letters and, if that is
+// echoes reports whether a translation equals its source, which must have at least the given number of letters and, if least is
 // echoLetters, more words than a name has.
 func echoes(source, translation string, least int) bool {
 	const words, long = 3, 2 * echoLetters

@@ -43,7 +43,7 @@ type modelName struct{ model, version string }
 type modelMetrics struct {
 	records, flags, retries measure.Counters
 	characters, tokens      sides
-	spent                   Statistics // without the name
+	spent                   Statistics // statistics without the name
 }
 
 // sides are the counters of sources and of translations.

@@ -17,7 +17,7 @@ import (
 type Tokenizer interface {
 	// Encode returns the source of a translation from one language into another, with the special tokens around the text.
 	Encode(from, to, text string) ([]int64, error)
-	// Forced returns the tokens with which such a translation begins.
+	// Forced returns the tokens with which a translation from one language into another begins.
 	Forced(from, to string) []int64
 	// Decode returns the text of a translation's ids, without special tokens.
 	Decode(ids []int64) string
@@ -44,7 +44,7 @@ type ModelConfig struct {
 	Spec          model.Spec
 	// Languages are the codes of the offered languages.
 	Languages []string
-	// Sources and Targets are the languages from and into which it translates; empty means all.
+	// Sources and Targets are the languages from and into which the model translates; empty means all.
 	Sources, Targets []string
 	// Search are the default search settings.
 	Search search.Options
@@ -62,7 +62,7 @@ type Model struct {
 	prefix    int      // number of tokens with which a translation begins
 }
 
-// NewModel returns a model. It fails if the tokenizer or the search does not fit it.
+// NewModel returns a model. It fails if the tokenizer or the search does not fit the model.
 func NewModel(cfg ModelConfig) (*Model, error) {
 	for _, code := range cfg.Languages {
 		id, ok := cfg.Tokenizer.LanguageID(code)
@@ -171,7 +171,7 @@ func (m *Model) search(o Options) (search.Options, error) {
 // findStyles determines the styles of markers that the tokenizer can write: a model whose vocabulary lacks brackets, for
 // instance, cannot copy them.
 func (m *Model) findStyles() {
-	ctx := context.Background() // for a very short text
+	ctx := context.Background() // not a request's, because the text is very short
 	sample, _ := markup.Parse(ctx, "a {b} c", markup.Text)
 	for style := range markup.Styles {
 		masked, ok, _ := sample.Mask(ctx, style)

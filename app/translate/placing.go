@@ -20,7 +20,7 @@ const (
 	// the terms.
 	constrained
 	// constrainedInPlace does the same with a sentence whose terms are replaced by their targets. It suits names and words that
-	// the model does not know: it copies them.
+	// the model does not know, because the model copies these.
 	constrainedInPlace
 	// asMarkers masks the terms like markup. It suits targets that the tokenizer cannot write, or that searches may not place.
 	asMarkers
@@ -29,7 +29,7 @@ const (
 // places reports whether a search places the terms.
 func (s strategy) places() bool { return s.terms == constrained || s.terms == constrainedInPlace }
 
-// termTries is the number of strategies beside the first one.
+// termTries is the number of strategies besides the first one.
 const termTries = 3
 
 // Beams of a search that places terms.
@@ -38,7 +38,7 @@ const (
 	fewBeams  = 3 // the minimum: with fewer, terms are placed too early or too late
 )
 
-// startTerms sets the first strategy of a sentence with terms. Targets are words of the last language of a route: in earlier
+// startTerms sets the first strategy of a sentence with terms. Targets are words of the last language of a route, so in earlier
 // steps no model writes them by itself.
 func (x *sentence) startTerms() {
 	if !x.HasTerms() || x.step.next == nil || x.staysAsItIs() {
@@ -124,7 +124,7 @@ func (m *Model) phrasesOf(forms []markup.TermForm) []search.Phrase {
 	return phrases
 }
 
-// writings returns the tokenizations of a text: behind a space, and behind a sign.
+// writings returns the tokenizations of a text: after a space, and after a sign.
 func (m *Model) writings(text string) (list [][]int64) {
 	sign := "'"
 	if r := []rune(text)[0]; !char.IsWord(r) {

@@ -21,8 +21,8 @@ type record struct {
 	result    Result
 	route     *route // nil if the text stays as it is
 	units     []unit
-	sentences []*sentence // of the units, in order
-	open      int         // number of these, counted once for each place, without an outcome
+	sentences []*sentence // sentences of the units, in order
+	open      int         // number of sentences without an outcome, each counted once for each place
 }
 
 // plan is the work of a request, as pure data.
@@ -127,7 +127,7 @@ func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
 			continue
 		}
 		if w.req.From != Auto && w.req.parts == nil && language.WrongSource(w.req.Records[i].Text, language.Base(from)) {
-			rec.route, rec.result.Flags = nil, UnsupportedSource // any translation would be made up
+			rec.route, rec.result.Flags = nil, UnsupportedSource // because any translation would be made up
 			continue
 		}
 		rec.result.Model, rec.result.Version, rec.result.Exports = rec.route.Model, rec.route.Version, rec.route.exports
@@ -198,7 +198,7 @@ func (g *routing) sources(ctx context.Context) ([]string, error) {
 }
 
 // unsupported returns the error of a request all of whose texts, as far as detected, are in languages without a model. If only
-// some are, these are flagged instead.
+// some texts are, these are flagged instead.
 func (g *routing) unsupported(from []string) error {
 	first := -1
 	for i, code := range from {

@@ -64,7 +64,7 @@ func (f Format) prose(ctx context.Context, text string) (parts []string, err err
 // sample is the number of bytes by which the language of a document is detected.
 const sample = 4000
 
-// Detect detects the language of a document by its first texts. ok is false if it cannot.
+// Detect detects the language of a document by its first texts. ok is false if the language cannot be detected.
 func Detect(ctx context.Context, d Detector, texts iter.Seq[string], form Format) (code string, ok bool, err error) {
 	var beginning strings.Builder
 	for text := range texts {

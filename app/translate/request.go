@@ -19,7 +19,7 @@ const (
 	Text Format = "text"
 	// HTML keeps elements, comments and attributes; the content of block elements is translated unit by unit.
 	HTML Format = "html"
-	// XML is the same for a document of unknown elements.
+	// XML is like HTML, for a document of unknown elements.
 	XML Format = "xml"
 )
 
@@ -56,7 +56,7 @@ type Request struct {
 	To       []string // target languages in the same notations, at least one
 	Records  []Record
 	Model    string   // the name of the translating model in [Models]; "" for any
-	Caller   string   // whose share of the engine it takes
+	Caller   string   // the caller whose share of the engine the request takes
 	Priority Priority // priority among the caller's requests
 	Format   Format   // Text if empty
 	Whole    bool     // each text, or block of HTML or XML, is one sentence
@@ -75,13 +75,13 @@ type Request struct {
 	// Outline selects the elements of XML that are units; it must be zero for other formats.
 	Outline markup.Outline `json:",omitzero"`
 
-	parts []Part // the parts that are the records; nil if these are texts of their own
+	parts []Part // the parts of a [Cut] that are the records; nil if the records are texts of their own
 	// Flagged accepts translations that reached the limit of tokens before their end, with a flag. Otherwise they are an error.
 	//
-	// It also accepts a request none of whose texts is in a supported language; see [UnsupportedSource].
+	// Flagged also accepts a request none of whose texts is in a supported language; see [UnsupportedSource].
 	Flagged bool
-	// Sliced marks records as a slice of a longer request: they alone cannot show that all texts are in unsupported languages.
-	// Errors number them as the longer request does, in which First is the number of the first one.
+	// Sliced marks the records as a slice of a longer request: a slice cannot show that all texts are in unsupported languages.
+	// Errors number the records as the longer request does, where First is the number of the slice's first record.
 	Sliced bool `json:"-"`
 	First  int  `json:"-"`
 }
@@ -116,7 +116,7 @@ type Result struct {
 	Detected bool   // From was detected
 
 	Model, Version string // the translating model or pipeline; "" if nothing was translated
-	// Exports are the identities of the models that were used, by name:version. They are shared and must not be modified.
+	// Exports are the identities of the models that were used, by name:version. The map is shared and must not be modified.
 	Exports map[string]string
 
 	// Alternatives are different translations, the best one, Text, first. There may be fewer than wanted. Empty if none were
@@ -124,13 +124,13 @@ type Result struct {
 	Alternatives []Alternative
 
 	Segments                   []Segment // the translated sentences, in the order of the text
-	SourceTokens, TargetTokens int       // of all segments
+	SourceTokens, TargetTokens int       // tokens of all segments
 	// Score is the mean of the segments' scores, weighted by their tokens, or 0 without segments. The score of a segment is its
 	// log-probability divided by its length to the power of the length penalty: the closer to 0, the more certain is the model.
 	Score float64
 	Flags Flags
 
-	// Neither is set if the text is the record's own, and both if only some of its sentences were cached.
+	// Neither Cached nor Decoded is set if the text is the record's own; both are set if only some of its sentences were cached.
 	Cached  bool // taken from the cache
 	Decoded bool // decoded now
 
@@ -142,10 +142,10 @@ type Result struct {
 type Segment struct {
 	Source string
 	Text   string
-	Flags  Flags // of all steps
+	Flags  Flags // flags of all steps together
 	// Alternatives are different translations, as in [Result].
 	Alternatives []Alternative
-	Steps        []StepResult // of a route with several steps
+	Steps        []StepResult // steps of the route, if there are several
 }
 
 // StepResult is the result of a step of a route for a sentence.

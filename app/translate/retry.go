@@ -2,14 +2,14 @@ package translate
 
 import "dragoman/model/search"
 
-// Retries of a sentence. [judge] decides about the next step after an attempt by the table of retries, which maps flaws to
-// possible remedies. Each sentence has a budget of tokens for retries; a sentence that has used it up keeps its best outcome.
+// Retries of a sentence. [judge] decides the next step after an attempt by the table retries, which maps flaws to possible
+// remedies. Each sentence has a budget of tokens for retries; a sentence that has used it up keeps its best outcome.
 
 // strategy is a way of decoding a sentence.
 type strategy struct {
 	markers int  // index in Model.styles of the style of markers for spans; below 0 for none
-	length  int  // maximum number of tokens; 0 for the request's
-	strict  bool // without repetitions
+	length  int  // maximum number of tokens; 0 for the request's maximum
+	strict  bool // repetitions are banned
 	wide    bool // a search for alternatives
 	small   bool // in small letters: see [work.probe]
 	terms   termStrategy
@@ -20,7 +20,7 @@ const unmasked = -1
 
 func (s strategy) masks() bool { return s.markers != unmasked }
 
-// Minimum settings of a strict strategy. 3-grams rarely repeat in a sentence, and often in loops; the penalty is that of CTRL
+// Minimum settings of a strict strategy. 3-grams rarely repeat in a sentence, but often in loops; the penalty is that of CTRL
 // (Keskar et al. 2019).
 const (
 	strictNgram   = 3
@@ -44,10 +44,10 @@ func (s strategy) apply(o search.Options) search.Options {
 // attempt describes the result of a strategy for a sentence, as far as it determines the next step.
 type attempt struct {
 	strategy
-	flags, best    Flags      // of this attempt, and of the best outcome of all strategies
+	flags, best    Flags      // flags of this attempt, and of the best outcome of all strategies
 	source, target int        // numbers of tokens
-	depth          int        // how often its ancestors were split
-	kept           bool       // it has spans that must be preserved
+	depth          int        // how often the sentences of which it is a part were split
+	kept           bool       // the sentence has spans that must be preserved
 	styles         int        // number of styles of markers
 	longest        int        // a higher limit of tokens for its translation; 0 if none is possible
 	otherTerms     []strategy // further strategies for its terms, in order
@@ -56,7 +56,7 @@ type attempt struct {
 // verdict is the next step for a sentence.
 type verdict struct {
 	action   action
-	strategy strategy // of tryAgain
+	strategy strategy // strategy of the verdict tryAgain
 }
 
 type action int
@@ -64,7 +64,7 @@ type action int
 const (
 	keepBest action = iota
 	tryAgain
-	splitFiner  // translate it in parts
+	splitFiner  // translate the sentence in parts
 	splitAround // translate the parts between its spans
 )
 
@@ -112,8 +112,8 @@ func nextMarkers(a attempt) verdict {
 }
 
 // maxDepth is how often a sentence may be split because of its outcome; sentences too long for the model are split as often as
-// needed. splitTokens is the minimum number of tokens of a sentence that is split for its outcome: shorter ones have too little
-// context.
+// needed. splitTokens is the minimum number of tokens of a sentence that is split for its outcome, because parts of shorter
+// sentences have too little context.
 const maxDepth, splitTokens = 2, 16
 
 func inParts(a attempt) verdict {
@@ -161,7 +161,7 @@ func (x *sentence) retryBudget() int {
 	return factor*len(x.source) + retryTokens
 }
 
-// takeRetryBudget takes the tokens of a sentence from its budget, and reports whether they were enough.
+// takeRetryBudget takes the tokens of a sentence from its budget, and reports whether the budget was large enough.
 func (x *sentence) takeRetryBudget() bool {
 	if len(x.source) > max(0, x.retries) {
 		return false

@@ -47,7 +47,7 @@ type routing struct {
 	to        []string // codes of the target languages
 
 	routes  map[pair]*route
-	streams map[Handle]*stream // to the engines of the routes' models
+	streams map[Handle]*stream // streams to the engines of the routes' models
 	release func()             // releases these models
 	asked   map[modelName]bool // models and pipelines of the routes, even if not loaded
 }
@@ -72,7 +72,7 @@ func (s *Service) begin(ctx context.Context, req Request) (*routing, error) {
 		routes: make(map[pair]*route), streams: make(map[Handle]*stream)}, nil
 }
 
-// findRoutes finds the routes from the languages of the records, and loads their models. Detected languages may have none.
+// findRoutes finds the routes from the languages of the records, and loads their models. Detected languages may have no route.
 func (g *routing) findRoutes(ctx context.Context, from []string) error {
 	if g.from != Auto {
 		from = []string{g.from} // also without records: options are always checked
@@ -154,7 +154,7 @@ func (g *routing) newRoute(of Route) *route {
 		}
 	}
 	if m := r.first.model; len(r.Steps) == 1 && r.Model == m.Name {
-		r.Version = m.Version // another one may have replaced it since
+		r.Version = m.Version // another version may have become current since
 	}
 	return r
 }

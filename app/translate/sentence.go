@@ -12,19 +12,19 @@ import (
 	"dragoman/model/search"
 )
 
-// sentence is a sentence, or a part of one, in progress. It may occur in several places: equal whole sentences of a request are
-// one.
+// sentence is a sentence, or a part of one, in progress. It may occur in several places: equal whole sentences of a request share
+// one value.
 type sentence struct {
 	markup.Sentence
 	step     *step     // the translating step
-	parent   *sentence // the sentence of which it is a part; nil for a whole sentence
+	parent   *sentence // the sentence of which this one is a part; nil for a whole sentence
 	depth    int       // 0 for a whole sentence, 1 for its parts, and so on
-	records  []*record // of a whole sentence: the records that wait for it, once for each place
+	records  []*record // records that wait for a whole sentence, once for each place
 	best     *outcome  // best outcome of the strategies tried; nil before the first
 	chain    *chain    // results of earlier steps of its route; nil in the first
 	siblings *siblings // nil if it has none
 
-	*attempts // nil once it has its outcome
+	*attempts // nil once the sentence has its outcome
 }
 
 // attempts is the state of a sentence without an outcome.
@@ -39,7 +39,7 @@ type attempts struct {
 
 	queued, computed time.Duration // in all strategies together
 
-	pieces []segment.Piece // if it is translated in parts
+	pieces []segment.Piece // if the sentence is translated in parts
 	parts  []*sentence
 	open   int // number of parts without an outcome
 }
@@ -54,8 +54,8 @@ type outcome struct {
 	extra                      int // number of terms that occur more often than in the source
 	queued, computed           time.Duration
 
-	by         *strategy    // the strategy that decoded it in one piece, or nil
-	hypotheses []hypothesis // the best translations, this one first, if alternatives are answered and something was decoded
+	by         *strategy    // the strategy that decoded the sentence in one piece, or nil
+	hypotheses []hypothesis // the best translations, the outcome's own first, if alternatives are answered and something was decoded
 }
 
 // begin starts a sentence with a text that a step translates.
@@ -118,9 +118,9 @@ func (c *codec) joined(x *sentence) (outcome, error) {
 
 // chain holds the results of a whole sentence's previous steps.
 type chain struct {
-	source string // its text before the first step
+	source string // the sentence's text before the first step
 	steps  []StepResult
-	sum    outcome // of all steps together
+	sum    outcome // figures of all steps together
 }
 
 // add adds the current step of a sentence, which has its outcome.

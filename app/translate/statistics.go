@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Statistics are totals of a version of a model since the start. A pipeline's have only requests: its sentences count for its
-// models.
+// Statistics are totals of a version of a model since the start. Those of a pipeline count only requests: its sentences count for
+// its models.
 type Statistics struct {
 	Model, Version string
 

@@ -24,7 +24,7 @@ type stream struct {
 	tokens   int               // known source tokens of the remaining work
 	decoded  int               // tokens × beams decoded so far
 	more     wait.Signal       // wakes the stream; nil if no other stream adds work to it
-	spent    Statistics        // of this request, without figures of the request as a whole
+	spent    Statistics        // statistics of this request, without figures of the request as a whole
 }
 
 // add queues a sentence that has not been tried yet.
@@ -33,8 +33,8 @@ func (s *stream) add(x *sentence) {
 	s.more.Give()
 }
 
-// run decodes all queued sentences and their follow-ups, within the caller's ceiling. Each job for the engine and each of its
-// results is handled in turn with those of the request's other streams.
+// run decodes all queued sentences and their follow-ups, within the caller's ceiling. Jobs for the engine and their results are
+// handled one at a time with those of the request's other streams.
 func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) error {
 	w := s.work
 	end, err := w.service.cfg.Ceiling.Decode(w.req.Caller, s.tokens*s.search.Beams)
@@ -42,7 +42,7 @@ func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) er
 		return err
 	}
 	defer func() { end(s.decoded) }()
-	start, waited := time.Now(), time.Duration(math.MaxInt64) // until the first sentence joined the batch
+	start, waited := time.Now(), time.Duration(math.MaxInt64) // waited: until the first sentence joined the batch
 	req := engine.Request{Caller: w.req.Caller, Priority: w.req.Priority, Tokens: s.tokens, Beams: s.search.Beams, More: s.more}
 	err = s.model.Engine.Stream(ctx, req, func() (job engine.Job, ok bool, err error) {
 		err = inTurn(func() (err error) {
@@ -54,7 +54,7 @@ func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) er
 		waited = min(waited, r.Queued)
 		return inTurn(func() error { return w.receive(s.arrived(job, r), r) })
 	})
-	for _, x := range s.decoding { // their progress is unknown
+	for _, x := range s.decoding { // counted as decoded in full, because their progress is unknown
 		s.decoded += s.cost(x, w.searchFor(x).MaxLength)
 	}
 	if err == nil && s.jobs > 0 {
@@ -118,7 +118,7 @@ func (s *step) expect(tokens int) {
 	tokens = max(1, tokens)
 	for ; s != nil; s = s.next {
 		s.tokens += tokens
-		if s.work.widens(s) { // another search, with as many times the rows
+		if s.work.widens(s) { // the second, wider search counts by its rows
 			s.tokens += tokens * s.work.req.Alternatives / s.search.Beams
 		}
 	}

@@ -41,8 +41,8 @@ type Config struct {
 
 // Ceiling limits the tokens decoded for a caller per time. It is safe for concurrent use.
 type Ceiling interface {
-	// Decode takes the expected tokens × beams from the caller's allowance, or fails if it is used up. end corrects this to the
-	// decoded ones; it must be called once unless Decode failed.
+	// Decode takes the expected tokens × beams from the caller's allowance, or fails if the allowance is used up. end corrects
+	// the charge to the tokens × beams that were decoded; it must be called once unless Decode failed.
 	Decode(caller string, expected int) (end func(decoded int), err error)
 }
 
@@ -93,16 +93,16 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 // trained to repeat their input and would change it. Texts in a detected language without a model are unchanged, with the flag
 // [UnsupportedSource]; if all texts are such, the request fails.
 //
-// It fails as a whole: with an [*Error] on a request that cannot be translated, and with the error of the ceiling, the engine or
-// yield. Finished sentences stay in the cache for a repetition of the request. It begins again if a model is gone, as long as no
-// translation by it was handed out, and then fails with [ErrGone].
+// Stream fails as a whole: with an [*Error] on a request that cannot be translated, and with the error of the ceiling, the engine
+// or yield. Finished sentences stay in the cache for a repetition of the request. If a model is gone, Stream begins again as long
+// as no translation by a model was handed out, and otherwise fails with [ErrGone].
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
 	fresh, untouched := true, make(map[int]bool)
 	return s.retryGone(ctx, req, func(i int, r Result) error {
 		if untouched[i] {
 			return nil
 		}
-		if !r.Cached && !r.Decoded { // any model would leave it as it is
+		if !r.Cached && !r.Decoded { // because any model would leave the text as it is
 			untouched[i] = true
 		} else {
 			fresh = false

@@ -14,18 +14,18 @@ import (
 )
 
 // unit is a part of a text that is translated by itself, such as all of a plain text or a paragraph of HTML, or a part that stays
-// as it is. It is the same for all target languages.
+// as it is. A unit is the same for all target languages.
 type unit struct {
 	raw       string          // as in the text
-	text      markup.Sentence // of a translated unit, until it is laid out
-	pieces    []segment.Piece // of text; empty for a unit that stays
+	text      markup.Sentence // sentence of a translated unit, until the unit is laid out
+	pieces    []segment.Piece // pieces of text; empty for a unit that stays as it is
 	sentences int             // number of sentences in pieces, once it is laid out
 
 	readings  markup.Readings // removed from text
 	mark      markup.Accelerator
 	entities  *strings.Replacer // writes symbols of its translation as references; nil to leave them
 	paragraph *wrap.Paragraph   // the paragraph that text has on one line; nil if it is not wrapped
-	messages  [][]unit          // the units of each ICU message in it
+	messages  [][]unit          // the units of each ICU message in the text
 }
 
 // cutter cuts texts into units, by the options of a request.
@@ -80,7 +80,7 @@ func (c cutter) cut(text, from string) (units []unit, err error) {
 	return units, nil
 }
 
-// cutPlain cuts a plain text. If it is wrapped, each paragraph is a unit.
+// cutPlain cuts a plain text. If the text is wrapped, each paragraph is a unit.
 func (c cutter) cutPlain(text, from string) (units []unit, err error) {
 	text, mark := markup.CutAccelerator(markup.WithoutStray(text))
 	parsed, err := markup.Parse(c.ctx, text, markup.Text)
@@ -149,7 +149,7 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 	}
 	messages := text.Messages()
 	if len(messages) > 0 {
-		u.raw = text.Original() // with the messages in the form in which they occur in a translation
+		u.raw = text.Original() // with the messages in the form that they have in a translation
 	}
 	for _, m := range messages {
 		var units []unit
@@ -264,8 +264,8 @@ func layOut(ctx context.Context, units []unit) (sentences []markup.Sentence, err
 	return sentences, nil
 }
 
-// divide returns the sentences among the pieces of a text, and the pieces, of which those other than sentences are in the form of
-// a translation. It does not cut spans.
+// divide returns the sentences among the pieces of a text, and the pieces themselves, where pieces other than sentences have the
+// form that they get in a translation. It does not cut spans.
 func divide(ctx context.Context, text markup.Sentence, pieces []segment.Piece) (divided []segment.Piece, sentences []markup.Sentence, err error) {
 	err = char.Look(ctx, len(text.Text), func(l *char.Looks) { divided, sentences = divideLooking(l, text, pieces) })
 	return divided, sentences, err
@@ -302,8 +302,8 @@ func divideLooking(looks *char.Looks, text markup.Sentence, pieces []segment.Pie
 	return divided, sentences
 }
 
-// join returns the text of units with a translation for each of their sentences, which it removes from the list. It fails with
-// ctx's error.
+// join returns the text of units with a translation for each of their sentences. It removes these from translations. It fails
+// with ctx's error.
 func join(ctx context.Context, units []unit, of pair, translations *[]string) (string, error) {
 	var joined strings.Builder
 	for _, u := range units {

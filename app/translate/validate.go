@@ -44,7 +44,7 @@ func (s *Service) validate(ctx context.Context, req Request) error {
 	return validateTerms(req)
 }
 
-// mostElements is the maximum number of element names in an outline, which is looked up for each record.
+// mostElements is the maximum number of element names in an outline, because the outline is looked up for each record.
 const mostElements = bound.Elements
 
 func validateOutline(req Request) error {
@@ -90,8 +90,8 @@ func languagesOf(models Selection, req Request) (from string, to []string, err e
 }
 
 // Characters returns the size of a text for limits and billing: code points after compatibility decomposition and composition
-// (NFKC). That is the text that is translated, in which one character may become 18 (U+FDFA). Ordinary text has as many code
-// points before.
+// (NFKC). The text is translated in this form, in which one character may become 18 (U+FDFA). Ordinary text has as many code
+// points as before.
 func Characters(text string) int { return characters(nil, text) }
 
 func characters(looks *char.Looks, text string) int {

@@ -16,7 +16,7 @@ type work struct {
 
 // codec makes jobs of sentences, and outcomes of results, by the options of a request.
 type codec struct {
-	ctx context.Context // the request's: everything that goes through its texts checks it
+	ctx context.Context // of the request: all code that goes through texts checks ctx
 	*routing
 }
 

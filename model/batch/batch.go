@@ -11,12 +11,13 @@ import (
 	"dragoman/model"
 )
 
-// Backend computes for a batch, which makes one call at a time. It has memory for all sentences and hypotheses of the batch.
+// Backend computes for a batch, which makes one call at a time. The backend has memory for all sentences and hypotheses of the
+// batch.
 type Backend interface {
 	// Encode writes the cross-attention keys and values of the sources, which have tokens tokens in all, to the rows of the
 	// memory in slots. The batch stays usable after an error that wraps [model.ErrInput].
 	Encode(sources [][]int64, slots []int32, tokens int) error
-	// Step feeds rows and returns the k best candidates of the wanted ones, which are valid until the next call.
+	// Step feeds rows, and returns the k best candidates of each row with Wanted set. The result is valid until the next call.
 	Step(rows []Row, k int) (model.Candidates, error)
 	// Leave releases the rows of a sentence: length tokens of its source in slot, fed tokens in rows of the KV cache.
 	Leave(slot int32, length int, rows []int32, fed int)
@@ -28,8 +29,8 @@ type Backend interface {
 
 // Beginner is a [Backend] that can encode between steps.
 type Beginner interface {
-	// Begin begins to encode a source into a row of the memory. resume is called until it is done or fails, at any time between
-	// other calls; Close ends it.
+	// Begin begins to encode a source into a row of the memory. resume is called until the encoding is done or fails, at any time
+	// between other calls; Close ends the encoding.
 	Begin(source []int64, slot int32) (resume func(most time.Duration) (done bool, err error), err error)
 }
 
@@ -39,7 +40,7 @@ type Row struct {
 	Token, Position int32
 	KV              int32 // row of the KV cache to which the token is written
 	From, To        int32 // histories: read from From, extended in To
-	Slot, Length    int32 // row of the source in the cross-attention memory, and its tokens
+	Slot, Length    int32 // row of the source in the cross-attention memory, and the source's number of tokens
 	Wanted          bool  // whether the row's candidates are returned
 }
 
@@ -51,13 +52,13 @@ type Batch struct {
 	backend   Backend
 	sentences []*sentence // by slot of the batch
 	begun     int         // sources being encoded between steps
-	kv, slots pool        // free rows of both memories
-	rows      []Row       // of the last step
-	broken    error       // the first error; the state is undefined after it
+	kv, slots pool        // free rows of the KV cache and of the cross-attention memory
+	rows      []Row       // rows of the last step
+	broken    error       // the first error, after which the state is undefined
 }
 
-// New returns an empty batch on a backend, which it owns and closes. limits must have passed [CheckLimits]. A backend encodes
-// sources of up to tokens tokens in all at once, or a single longer one.
+// New returns an empty batch on a backend, which the batch owns and closes. limits must have passed [CheckLimits]. A backend
+// encodes sources of up to tokens tokens in all at once, or a single longer source.
 func New(spec model.Spec, limits model.Limits, tokens int, backend Backend) *Batch {
 	return &Batch{spec: spec, limits: limits, tokens: tokens, backend: backend, kv: newPool(limits.Rows), slots: newPool(limits.Rows)}
 }
@@ -153,7 +154,7 @@ func (b *Batch) encode(sources [][]int64, slots []int32) error {
 	return nil
 }
 
-// Step feeds the sentences that do not rest.
+// Step feeds the sentences that take part.
 func (b *Batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Candidates, error) {
 	if err := b.ready(ctx); err != nil {
 		return model.Candidates{}, err

@@ -2,14 +2,15 @@ package batch
 
 import "dragoman/model"
 
-// sentence is the state of a slot of a batch.
+// sentence is the state of the sentence in a slot of a batch.
 //
 // Each hypothesis has a row of the KV cache, but its tokens may be in any of the sentence's rows: its history, kept by the
 // backend, has the row of each position. A hypothesis that continues another takes over its history, and nothing is copied in the
-// cache. No two write to the same place: each writes its next token to its own row, and no row is written twice at the same
-// position.
+// cache. No two hypotheses write to the same place: each writes its next token to its own row, and no row is written twice at the
+// same position.
 //
-// A row has two histories, so that hypotheses can change places: all are read from one half and written to the other.
+// A row has two histories, so that hypotheses can change places: a step reads all histories from one half and writes them to the
+// other.
 type sentence struct {
 	slot   int32   // row in the cross-attention memory
 	srcLen int     // tokens of the source

@@ -20,9 +20,9 @@ var files embed.FS
 // Languages returns the codes of the checkpoint's languages.
 func Languages() []string { return []string{"de", "en", "fr", "ja", "zh"} }
 
-// Version identifies the bundled checkpoint: the first digits of a sha256 of the names and contents of its files. It is a constant, as
-// reading the checkpoint at each start would bring it into memory.
+// Version identifies the bundled checkpoint: the first digits of a sha256 of the names and contents of its files. It is a
+// constant, because a computation at each start would read the whole checkpoint into memory.
 const Version = "92de8b1ff373"
 
-// WriteTo writes the checkpoint's files into the existing folder dir, which must not have any of them.
+// WriteTo writes the checkpoint's files into the existing folder dir, which must not have any of these files.
 func WriteTo(dir string) error { return os.CopyFS(dir, files) }

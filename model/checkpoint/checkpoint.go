@@ -23,8 +23,8 @@ const (
 	TorchIndexFile       = "pytorch_model.bin.index.json"
 )
 
-// WeightFiles are the files of weights, or their indices. The first existing one counts: safetensors, of which nothing is executed,
-// before torch.
+// WeightFiles are the files of weights, or their indices. The first existing one counts: safetensors before torch, because a
+// safetensors file has no code.
 var WeightFiles = []string{SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile}
 
 // Checkpoint is an open checkpoint. All its methods except Close are safe for concurrent use.
@@ -58,8 +58,8 @@ func Open(dir string) (*Checkpoint, error) {
 	return &Checkpoint{spec: spec, weights: *w}, nil
 }
 
-// ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir. It fails, with the name of the field, if they are not
-// of a supported model.
+// ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir. It fails, with the name of the field, if it is
+// not a supported model.
 func ReadSpec(dir string) (model.Spec, error) {
 	if ok, err := IsConverted(model.Folder(dir)); err != nil {
 		return model.Spec{}, err
@@ -77,8 +77,8 @@ func ReadSpec(dir string) (model.Spec, error) {
 // Spec returns the model's sizes, special ids and decoding defaults.
 func (c *Checkpoint) Spec() model.Spec { return c.spec }
 
-// Tensor returns the tensor of a Hugging Face name, with the prefix "model." even if the file lacks it. The copies of an embedding are
-// the embedding.
+// Tensor returns the tensor of a Hugging Face name, with the prefix "model." even if the file lacks it. For the name of a copy of
+// an embedding, it returns the embedding.
 func (c *Checkpoint) Tensor(name string) (Tensor, error) {
 	t, ok := c.tensors[embeddingOf(name, c.spec)]
 	if !ok {

@@ -22,8 +22,8 @@ type converted struct {
 	data *os.File
 	used map[string]bool // names of variables and aliases that the network has
 	spec model.Spec
-	rows int   // of the decoder's embedding in the file
-	err  error // the first one of the network's parts
+	rows int   // rows of the decoder's embedding in the file
+	err  error // the first error of the network's parts
 }
 
 // IsConverted reports whether files have a model in CTranslate2's form, and no other weights.
@@ -108,7 +108,7 @@ func (c *converted) readSpec(files model.Files) error {
 	if c.readAttention(); c.err != nil {
 		return c.err
 	}
-	if s.DecoderStart > 0 && s.Positions == model.FairseqPositions { // which start after the padding id
+	if s.DecoderStart > 0 && s.Positions == model.FairseqPositions { // because these positions start after the padding id
 		return errors.New("the decoder starts with an embedding of zeros, and positions have no weights: only models that have them are supported")
 	}
 	if err := c.readTokens(files); err != nil {
@@ -143,7 +143,7 @@ func (c *converted) readParts() {
 	preNorm, activation, alibi := c.ofBoth("pre_norm", 1), c.ofBoth("activation", 0), c.ofBoth("alibi", 0)
 	zero := c.number(0, "decoder/start_from_zero_embedding")
 	encoder, decoder := c.embedScale("encoder"), c.embedScale("decoder")
-	s, activations := &c.spec, []model.Activation{model.ReLU, model.GELUTanh, model.Swish, model.GELU} // by their numbers
+	s, activations := &c.spec, []model.Activation{model.ReLU, model.GELUTanh, model.Swish, model.GELU} // in the order of their numbers in the file
 	switch {
 	case !(encoder > 0 && encoder <= math.MaxFloat32):
 		c.fail("embeddings are scaled by %v: the model is damaged", encoder)
@@ -171,7 +171,7 @@ func (c *converted) readParts() {
 }
 
 // attention has the settings of attention: whether queries are scaled, and the number of buckets of distances (0: no relative
-// positions) and the distance from which all are equal.
+// positions) and the distance from which on all distances count as equal.
 type attention struct {
 	unscaled      bool
 	buckets, most int
@@ -203,7 +203,7 @@ func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string
 		for _, block := range blocks {
 			prefix := fmt.Sprintf("%s/layer_%d/%s/", side, layer, block)
 			scale := c.number(unsaid, prefix+"queries_scale")
-			own := common // cross-attention has the distances of self-attention
+			own := common // because cross-attention has the distances of self-attention
 			if own.unscaled = !isNear(scale, scaled); own.unscaled && !isNear(scale, 1) {
 				c.fail("%squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
 			}
@@ -222,7 +222,7 @@ func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string
 	return common
 }
 
-// distances reads the buckets of a layer's distances; 0, 0 if it does not have the weights of the first layer.
+// distances reads the buckets of a layer's distances; 0, 0 if the layer's weights are not those of the first layer.
 func (c *converted) distances(prefix, first string) (buckets, most int) {
 	number := c.number(model.UsualDistance, prefix+"relative_attention_max_distance")
 	if shape := c.shape(prefix + distanceWeights); len(shape) == 2 && c.same(prefix+distanceWeights, first+distanceWeights) {
@@ -298,7 +298,7 @@ func (c *converted) readTokens(files model.Files) error {
 	}
 	start, hasStart := ids[first]
 	eos, hasEOS := ids[config.EOS]
-	if hasStart = hasStart || s.DecoderStart > 0; !hasStart || !hasEOS { // the embedding of zeros is in no vocabulary
+	if hasStart = hasStart || s.DecoderStart > 0; !hasStart || !hasEOS { // the decoder's start is an embedding of zeros, which is in no vocabulary
 		return fmt.Errorf("%s lacks %.20q or %.20q, which begin and end translations", vocabularies.Files[len(vocabularies.Files)-1],
 			first, config.EOS)
 	}
@@ -355,7 +355,7 @@ func (c *converted) has(name string) bool { _, _, ok := c.file.Find(name); retur
 
 func (c *converted) shape(name string) []int { _, v, _ := c.file.Find(name); return v.Shape }
 
-// same reports whether two names are of one variable, which is then one tensor.
+// same reports whether two names mean the same variable, and so the same tensor.
 func (c *converted) same(a, b string) bool {
 	first, _, _ := c.file.Find(a)
 	second, _, _ := c.file.Find(b)
@@ -381,7 +381,7 @@ func (c *converted) sourceEmbedding() string {
 	return "encoder/embeddings_0/weight"
 }
 
-// ignored are the numbers that do not change the output, or repeat what the variables tell.
+// ignored are the numbers that do not change the output, or that follow from the variables.
 var ignored = []string{"with_relative_position", "layernorm_embedding", "multiply_by_sqrt_depth", "embeddings_merge", "alignment_layer", "alignment_heads", "alibi_use_positive_positions", "scale_alibi", "multi_query_attention",
 	"start_from_zero_embedding", "with_source_bos", "with_source_eos", "with_target_bos", "user_decoder_start_tokens",
 	"unk_token", "bos_token", "eos_token"}
@@ -406,7 +406,8 @@ var convertedNames = strings.NewReplacer("model.", "", ".layers.", "/layer_", ".
 	".embed_positions.weight", "/position_encodings/encodings", ".layer_norm.", "/layer_norm/", ".layernorm_embedding.", "/layernorm_embedding/",
 	".relative_attention_bias.weight", "/layer_0/self_attention/"+distanceWeights)
 
-// source returns the variable of a tensor, and the tensor's part of its parts: CTranslate2 has queries, keys and values in one.
+// source returns the variable of a tensor. The tensor is part number part of the variable's parts, because CTranslate2 keeps
+// queries, keys and values in one variable.
 func (c *converted) source(tensor string) (name string, part, parts int) {
 	switch tensor {
 	case SharedEmbedding, DecoderEmbedding:

@@ -10,10 +10,11 @@ import (
 	"dragoman/model/ctranslate2"
 )
 
-// dequantized has the bytes of a CTranslate2 variable's values in 32 bits, which are computed by each read, with zeros behind the end.
+// dequantized has the bytes of a CTranslate2 variable's values in 32 bits, which are computed by each read, with zeros after the
+// end.
 //
-// The quantization of a row of 8-bit numbers returns the same numbers: the largest is 127, and the others differ by less than a
-// rounding error.
+// If a row of 8-bit numbers is quantized again, the result is the same numbers, because the largest is 127, and the values of the
+// others differ by less than a rounding error.
 type dequantized struct {
 	ctranslate2.Variable
 	data   io.ReaderAt
@@ -77,7 +78,7 @@ func readElements(data io.ReaderAt, v ctranslate2.Variable, dst []float32, first
 			dst[i] = float32(int32(binary.LittleEndian.Uint32(raw[4*i:])))
 		}
 	default:
-		floats[v.DType].decode(dst, raw) // the caller finds numbers that are not finite
+		floats[v.DType].decode(dst, raw) // the caller detects numbers that are not finite
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"dragoman/model/family"
 )
 
-// Names of embeddings and of the LM head. Encoder and decoder share SharedEmbedding or have their own. A tied head is the decoder's
-// embedding.
+// Names of embeddings and of the LM head. Encoder and decoder share SharedEmbedding, or have an embedding each. A tied head is
+// the decoder's embedding.
 const (
 	SharedEmbedding  = "model.shared.weight"               // [VocabSize, DModel]
 	EncoderEmbedding = "model.encoder.embed_tokens.weight" // [SourceRows, DModel]
@@ -42,8 +42,8 @@ func DistanceWeights(stack string) string {
 }
 
 // Layout returns the tensors of a model of these sizes, without copies of embeddings, in the order of Hugging Face's
-// M2M100ForConditionalGeneration, MarianMTModel and MBartForConditionalGeneration. Matrices are [out, in]. Files may have other names,
-// see [family.Network.Stored].
+// M2M100ForConditionalGeneration, MarianMTModel and MBartForConditionalGeneration. Matrices are [out, in]. Files may name tensors
+// differently, see [family.Network.Stored].
 func Layout(spec model.Spec) []Parameter {
 	rows := []int{spec.VocabSize, spec.DModel}
 	list := []Parameter{{SharedEmbedding, rows}}
@@ -145,7 +145,8 @@ func embeddingOf(name string, spec model.Spec) string {
 	return name
 }
 
-// arrange returns the tensors of Layout by their names, from those of the files by the files' names. It fails unless they match exactly.
+// arrange returns the tensors of Layout by their names, given the tensors of the files by the files' names. It fails unless both
+// match exactly.
 func arrange(n *family.Network, spec model.Spec, stored map[string]Tensor) (map[string]Tensor, error) {
 	want := Layout(spec)
 	tensors, err := fullNames(n, spec, want, stored)
@@ -184,8 +185,8 @@ func arrange(n *family.Network, spec model.Spec, stored map[string]Tensor) (map[
 		name, t.Shape, len(tensors), model.ConfigFile)
 }
 
-// fullNames renames the tensors to their names in the layout. It adds the prefix "model." to those of a bare M2M100Model, which has no
-// LM head.
+// fullNames renames the tensors to their names in the layout. It adds the prefix "model." to the tensors of a bare M2M100Model,
+// which has no LM head.
 func fullNames(n *family.Network, spec model.Spec, layout []Parameter, stored map[string]Tensor) (map[string]Tensor, error) {
 	known := make(map[string]string, len(layout))
 	for _, p := range layout {
@@ -208,8 +209,8 @@ func fullNames(n *family.Network, spec model.Spec, layout []Parameter, stored ma
 	return tensors, nil
 }
 
-// mergeCopies removes the copies of embeddings. If the file has a copy only, it becomes the embedding. It fails if a copy has other
-// values: Hugging Face's releases disagree on which one counts.
+// mergeCopies removes the copies of embeddings. If the file has only a copy, the copy becomes the embedding. mergeCopies fails if
+// a copy has other values, because Hugging Face's releases disagree on which one counts.
 func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
 	for _, name := range []string{EncoderEmbedding, DecoderEmbedding, Head} {
 		t, ok := tensors[name]
@@ -241,7 +242,7 @@ func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
 	return nil
 }
 
-// sameValues reports whether two tensors are equal, bit by bit. It does not read one place in a file twice.
+// sameValues reports whether two tensors are equal, bit by bit. It does not compare a place in a file with itself.
 func sameValues(a, b Tensor) (bool, error) {
 	if a.DType != b.DType || !slices.Equal(a.Shape, b.Shape) {
 		return false, nil

@@ -16,7 +16,7 @@ import (
 // format, system information, the state dict, and the keys of its storages. The storages follow in the order of the keys: the number of
 // elements, in 8 bytes, and the elements.
 
-// legacyMagic is the magic number in its pickle, after the bytes of the protocol.
+// legacyMagic is the magic number as its pickle has it, after the bytes of the protocol.
 const legacyMagic = "\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 
 // legacyHead is the maximum size of the magic number's pickle in bytes.
@@ -91,7 +91,8 @@ func checkLegacy(data []byte) (rest []byte, err error) {
 	return data, nil
 }
 
-// legacyStorages returns the places of the storages with these keys, which begin at byte at of the file. Their views tell their lengths.
+// legacyStorages returns the places of the storages with these keys, which begin at byte at of the file. The views of a storage
+// tell its length.
 func legacyStorages(r io.ReaderAt, size, at int64, keys types.List, views map[string]view) (map[string]int64, error) {
 	storages := make(map[string]storage)
 	for name, v := range views {

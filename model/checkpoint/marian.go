@@ -104,7 +104,7 @@ func parseMarian(r io.ReaderAt, size int64) (marianModel, error) {
 // cut returns the error for a file that ends too early.
 func cut(err error) error { return fmt.Errorf("the file is cut off or damaged: %w", model.NoEOF(err)) }
 
-// part returns the elements of an item, of size bytes each, with zeros behind them.
+// part returns the elements of an item, of size bytes each, with zeros after them.
 func (i marianItem) part(size int64) padded {
 	return padded{io.NewSectionReader(i.data, 0, size*i.elements())}
 }

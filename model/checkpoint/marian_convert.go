@@ -14,8 +14,9 @@ import (
 	"dragoman/model/firefox"
 )
 
-// Convert returns the folder with the checkpoint of the model in dir. That is dir, or for a model in one of Marian's formats out, into
-// which it writes the model's unpacked weights, the settings and the tokenizer's files in Hugging Face's form.
+// Convert returns the folder with the checkpoint of the model in dir. The result is dir or, for a model in one of Marian's
+// formats, out. Into out, Convert writes the model's unpacked weights, the settings and the tokenizer's files in Hugging Face's
+// form.
 func Convert(dir, out string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -106,7 +107,7 @@ func writeJSON(folder, name string, value any) error {
 	return os.WriteFile(filepath.Join(folder, name), raw, 0o644)
 }
 
-// padded is a part of a file, with zeros behind its end.
+// padded is a part of a file, with zeros after its end.
 type padded struct{ *io.SectionReader }
 
 // ReadAt implements [io.ReaderAt].
@@ -126,7 +127,7 @@ type transposed struct {
 	in, out int64
 }
 
-// ReadAt implements [io.ReaderAt] for whole elements. It reads the columns of all its rows at once.
+// ReadAt implements [io.ReaderAt] for whole elements. It reads the columns that it needs for all rows at once.
 func (t transposed) ReadAt(b []byte, offset int64) (int, error) {
 	const size = 4
 	first, end := offset/size, (offset+int64(len(b)))/size

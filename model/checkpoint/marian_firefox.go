@@ -69,7 +69,7 @@ func (s *network) vocabularies(dir string, files map[string]string, out string) 
 		if name == "" {
 			name = files["vocab"]
 			if side.kind == "target" && s.source == s.target {
-				continue // the source's
+				continue // the source's vocabulary serves both
 			}
 		}
 		to := filepath.Join(out, side.file)

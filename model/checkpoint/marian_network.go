@@ -16,7 +16,7 @@ import (
 // network is a network of Marian's: a student of 8 bits with recurrent units in the decoder, or one of 32 bits with attention.
 type network struct {
 	items            marianModel
-	kind             uint64 // of matrices
+	kind             uint64 // type of the matrices
 	activation       string
 	width, heads     int
 	encoder, decoder int // layers
@@ -24,7 +24,7 @@ type network struct {
 	source, target   string // names of the embeddings
 	sources, targets int    // pieces; the padding token, which Marian does not have, has the id targets
 	eos              int
-	alpha            float32 // of the head
+	alpha            float32 // alpha of the head
 	list             model.Shortlist
 
 	tensors map[string]Tensor // by Hugging Face's names
@@ -201,8 +201,8 @@ func (s *network) norm(to, from string) error {
 	return cmp.Or(s.vector(to+".weight", from+"_ln_scale", s.width), s.vector(to+".bias", from+"_ln_bias", s.width))
 }
 
-// layer finds the tensors of a linear layer, whose 8-bit matrix is [out, in] in the file, and a 32-bit one [in, out]. An input is
-// quantized once for all layers that have it; if their alphas differ, by the one that cuts off least.
+// layer finds the tensors of a linear layer, whose 8-bit matrix is [out, in] in the file, and a 32-bit matrix [in, out]. An input
+// is quantized once for all layers that use it; if the alphas of these layers differ, by the alpha that cuts off least.
 func (s *network) layer(to, w, b string, in, out int, same ...string) error {
 	if s.kind == marianFloat {
 		item, err := s.items.need(w, marianFloat, in, out)
@@ -260,7 +260,7 @@ func (s *network) matrix(to, from string, rows, cols int, alpha float32, more in
 // vector finds a vector.
 func (s *network) vector(to, from string, n int) error { return s.floats(to, from, 1, n, n) }
 
-// floats finds a matrix of 32 bits, as a tensor of this shape, with zeros behind its elements.
+// floats finds a matrix of 32 bits, as a tensor of this shape, with zeros after its elements.
 func (s *network) floats(to, from string, rows, cols int, shape ...int) error {
 	item, err := s.items.need(from, marianFloat, rows, cols)
 	if err == nil {

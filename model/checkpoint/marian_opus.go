@@ -105,7 +105,7 @@ func (s *network) opusVocabularies(dir string, names []string, out string) error
 		if !ok {
 			return fmt.Errorf("%s has no entry </s>", names[i])
 		}
-		s.eos = int(eos) // the target's is the last
+		s.eos = int(eos) // the target side comes last, and its id counts
 		if i == 0 || !shared {
 			if err := writeJSON(out, side.vocabulary, ids); err != nil {
 				return err
@@ -131,7 +131,7 @@ func pieceIDs(path string) (map[string]int64, error) {
 	return pieces.IDs(), nil
 }
 
-// readYAMLVocabulary reads the ids of tokens in their source form, as some look like numbers or dates to YAML.
+// readYAMLVocabulary reads the ids of tokens in their source form, because some look like numbers or dates to YAML.
 func readYAMLVocabulary(path string) (map[string]int64, error) {
 	raw, err := model.ReadSmall(path, maxVocabulary)
 	if err != nil {

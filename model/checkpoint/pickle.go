@@ -25,8 +25,8 @@ type view struct {
 	shape, stride []int
 }
 
-// unpickleStateDict reads the pickle of a state dict at the start of data: the view of each tensor, by name. It reads no storage. rest
-// follows the pickle.
+// unpickleStateDict reads the pickle of a state dict at the start of data: the view of each tensor, by name. It reads no storage.
+// rest is the data after the pickle.
 func unpickleStateDict(data []byte) (views map[string]view, rest []byte, err error) {
 	root, rest, err := unpickle(data)
 	if err != nil {
@@ -42,7 +42,8 @@ func unpickle(data []byte) (root any, rest []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// Some of the unpickler's accesses are unchecked, and scanPickle does not execute the pickle.
+	// Some of the unpickler's accesses are unchecked, and scanPickle cannot prevent their panics, because it does not execute the
+	// pickle.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("malformed pickle: %.200v", r)

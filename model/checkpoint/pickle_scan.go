@@ -23,7 +23,7 @@ const (
 //   - the numbers of objects and marks, whose few bytes become hundreds, and of uses of the memo are limited: the unpickler's errors
 //     print values, and a string used a million times would make them gigabytes long.
 //
-// One pass without a stack suffices, as the length of an opcode's argument does not depend on earlier opcodes.
+// One pass without a stack suffices, because the length of an opcode's argument does not depend on earlier opcodes.
 func scanPickle(data []byte) ([]byte, error) {
 	depth, objects := 0, 0
 	for at := 0; at < len(data); {

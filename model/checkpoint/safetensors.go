@@ -13,8 +13,8 @@ import (
 	"dragoman/model/object"
 )
 
-// A safetensors file has eight bytes of header length (little-endian), a JSON header with each tensor's type, shape and place, and the
-// tensors. They cover the rest of the file without gaps or overlaps.
+// A safetensors file has eight bytes of header length (little-endian), a JSON header with each tensor's type, shape and place,
+// and the tensors, which cover the rest of the file without gaps or overlaps.
 const (
 	headerLengthSize = 8
 	maxHeaderSize    = 8 << 20 // bytes; 10,000 tensors take about one million
@@ -57,7 +57,7 @@ func parseSafetensors(r io.ReaderAt, size int64) (map[string]Tensor, error) {
 	return tensors, checkSpans(spans, size-data)
 }
 
-// readHeader reads the JSON header. It fails if the file is shorter.
+// readHeader reads the JSON header. It fails if the file ends before the header does.
 func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	var length [headerLengthSize]byte
 	if size < headerLengthSize {
@@ -116,7 +116,8 @@ func parseHeaderEntry(name string, raw json.RawMessage) (Tensor, span, error) {
 	return Tensor{Name: name, Shape: e.Shape, DType: e.DType}, s, nil
 }
 
-// checkSpans fails unless the tensors cover each of the size bytes after the header once. So it detects truncated and longer files.
+// checkSpans fails unless the tensors cover each of the size bytes after the header once, and so detects truncated and longer
+// files.
 func checkSpans(spans []span, size int64) error {
 	slices.SortFunc(spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))

@@ -85,8 +85,8 @@ func (t Tensor) Raw() *io.SectionReader {
 	return io.NewSectionReader(t.data, t.offset, int64(t.Len())*int64(t.DType.size()))
 }
 
-// ReadFloat32 reads the elements [offset, offset+len(dst)), in row-major order, as float32. It fails with ErrNotFinite, with the names
-// of the tensor and the element, at a NaN or an infinity; dst is filled up to there.
+// ReadFloat32 reads the elements [offset, offset+len(dst)), in row-major order, as float32. It fails with ErrNotFinite, with the
+// names of the tensor and the element, at a NaN or an infinity; dst is filled up to that element.
 func (t Tensor) ReadFloat32(dst []float32, offset int) error {
 	if n := t.Len(); offset < 0 || offset > n || len(dst) > n-offset {
 		return fmt.Errorf("tensor %s has %d elements: cannot read %d from element %d", t.Name, n, len(dst), offset)
@@ -153,8 +153,8 @@ func (t Tensor) unreadable() error {
 	return fmt.Errorf("tensor %s has elements of type %s: only F32, F16 and BF16 are supported", t.Name, t.DType)
 }
 
-// exponent and low are the bits of a float32's exponent and the lowest of them. If all exponent bits are set, the number is not finite,
-// and only then the sum with low carries into the sign bit.
+// exponent has the bits of a float32's exponent, and low the lowest of these bits. If all exponent bits are set, the number is
+// not finite, and only then the sum with low carries into the sign bit.
 const (
 	exponent = 0xff << 23
 	low      = 1 << 23
@@ -194,9 +194,9 @@ func (d DType) decode(dst []float32, raw []byte) int {
 // notFinite reports whether x is a NaN or an infinity.
 func notFinite(x float32) bool { return math.Float32bits(x)&exponent == exponent }
 
-// halfToFloat converts a float16. Its bits, at their places in a float32, are the number divided by 2^112, since the bias of the
-// exponent is 15 instead of 127. The product is exact, also for subnormal numbers. The library, which is several times slower, converts
-// numbers that are not finite.
+// halfToFloat converts a float16. Its bits, moved to their places in a float32, give the number divided by 2^112, because the
+// bias of the exponent is 15 instead of 127. The product is exact, also for subnormal numbers. Only numbers that are not finite
+// are converted by the library, which is several times slower.
 func halfToFloat(h uint16) float32 {
 	if h&0x7c00 == 0x7c00 {
 		return float16.Frombits(h).Float32()

@@ -100,7 +100,7 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 // checkByteOrder fails for an archive of a big-endian machine.
 func (a *archive) checkByteOrder() error {
 	if a.files[a.root+"byteorder"] == nil {
-		return nil // torch before 2.1
+		return nil // written by torch before 2.1
 	}
 	order, err := a.read("byteorder", 16)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // maxPieces is the maximum size of a vocabulary in bytes; typical ones have 1 MB.
 const maxPieces = 32 << 20
 
-// maxRatio is the maximum ratio of compression of a file of more than smallFile bytes. That of weights is near one, that of
+// maxRatio is the maximum ratio of compression of a file of more than smallFile bytes. The ratio of weights is near one, that of
 // vocabularies below ten.
 const maxRatio, smallFile = 200, 1 << 20
 
@@ -51,8 +51,8 @@ func unpackFile(from, to string, limit int64) (err error) {
 	return errors.Join(err, w.Close())
 }
 
-// unpack unpacks a file of packed bytes in the format of its extension. It fails before the first byte if the declared size is above
-// most, or above the maximum ratio, and otherwise at that size.
+// unpack unpacks a file of packed bytes in the format of its extension. It fails before the first byte if the declared size is
+// above most or above the maximum ratio, and otherwise as soon as the unpacked size is.
 func unpack(to io.Writer, from io.ReadSeeker, packed int64, ext string, most int64) (size int64, err error) {
 	most = min(most, max(smallFile, packed*maxRatio))
 	declared, err := declaredSize(from, packed, ext)
@@ -91,7 +91,7 @@ const maxWindow = 64 << 20
 // declaredSize returns the minimum unpacked size that a file declares, or 0. It rewinds the file.
 func declaredSize(f io.ReadSeeker, packed int64, ext string) (int64, error) {
 	var size uint64
-	if ext == ".gz" { // the last member's, in its last four bytes, without what does not fit into them
+	if ext == ".gz" { // the size of the last member, modulo 2^32, in the file's last four bytes
 		var trailer [4]byte
 		if _, err := f.Seek(max(0, packed-int64(len(trailer))), io.SeekStart); err != nil {
 			return 0, err

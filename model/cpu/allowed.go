@@ -15,13 +15,13 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// allowed are the tokens that the translations of sentences may have, by the sentence's row in the cross-attention memory: [rows,
-// bytes], a bit for each output of the LM head. No rows: all tokens are allowed. nil: the model has no such input.
+// allowed has the tokens that the translations of sentences may have, by the sentence's row in the cross-attention memory: [rows,
+// bytes], a bit for each output of the LM head. No rows: all tokens are allowed. nil: the model's decoder has no such input.
 type allowed struct {
 	memory      buffer
 	rows, bytes int
-	listed      bool     // the encoder writes them, by the model's shortlist
-	scripts     *scripts // otherwise they are determined by scripts
+	listed      bool     // the encoder writes the bits, by the model's shortlist
+	scripts     *scripts // otherwise scripts determine the bits
 }
 
 // newAllowed returns the allowed tokens of a model's batch with rows rows.
@@ -40,7 +40,7 @@ func newAllowed(m *Model, rows int) (*allowed, error) {
 	return a, err
 }
 
-// bind binds them to a decoder, or to an encoder that writes shortlists.
+// bind binds the memory of the bits to a decoder, or to an encoder that writes shortlists.
 func (a *allowed) bind(b *onnxruntime.Binding, encoder bool) {
 	if a != nil && (!encoder || a.listed) {
 		b.Input("allowed", unsafe.Pointer(unsafe.SliceData(a.memory)), onnx.Uint8, a.rows, a.bytes)
@@ -57,7 +57,7 @@ func (a *allowed) close() {
 // row returns the bits of a sentence.
 func (a *allowed) row(slot int32) []byte { return a.memory[int(slot)*a.bytes:][:a.bytes] }
 
-// source allows a translation the names in its source, and the languages named in it.
+// source allows a translation to have the names in its source, and the scripts of the languages that the source's tokens name.
 func (a *allowed) source(slot int32, source []int64) {
 	if a == nil || a.scripts == nil {
 		return
@@ -77,8 +77,8 @@ func (a *allowed) source(slot int32, source []int64) {
 	}
 }
 
-// prefixes allows translations that begin with a step the tokens of the languages in their forced prefix, or all tokens if it
-// names none.
+// prefixes allows translations that begin with this step to have the tokens of the languages in their forced prefix, or all
+// tokens if the prefix names no language.
 func (a *allowed) prefixes(rows []batch.Row) {
 	if a == nil || a.scripts == nil || a.scripts.inSource {
 		return
@@ -163,7 +163,7 @@ func readScripts(dir string, m *model.Manifest, of func(language string) (script
 	return s, err
 }
 
-// spans returns the outputs of some scripts and of no script, or all if the scripts are unknown.
+// spans returns the outputs of some scripts and of no script, or all outputs if the scripts are unknown.
 func spans(runs []model.Script, scripts []string) (of []span) {
 	at := 0
 	for _, run := range runs {
@@ -175,7 +175,7 @@ func spans(runs []model.Script, scripts []string) (of []span) {
 	return of
 }
 
-// readNames reads the tokens of the outputs that are names, and inverts them to outputs by token.
+// readNames reads the tokens of the outputs that are names, and returns the outputs by token.
 func readNames(path string, m *model.Manifest) (outputs, error) {
 	f, err := os.Open(path)
 	if err != nil {

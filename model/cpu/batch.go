@@ -21,8 +21,8 @@ type backend struct {
 	encoding encoding
 	step     step
 	memory   *pool.Pool    // shared by the sessions
-	weights  *mapping.File // of the sessions
-	busy     bool          // whether the batch has entered memory
+	weights  *mapping.File // weights of the sessions
+	busy     bool          // whether the batch has called memory.Enter
 
 	begun map[*ops.Pieces]*encoding // encoder runs between steps
 	spare []*encoding               // unused encodings, for reuse
@@ -51,7 +51,8 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	return batch.New(spec, limits, encoderTokens(m.threads), b), nil
 }
 
-// Footprint returns the memory of a batch. Rows that were in use keep the memory of their first tokens until the batch is empty.
+// Footprint returns the memory of a batch. Rows that are no longer in use keep the memory of their first tokens until the batch
+// is empty.
 func (m *Model) Footprint() model.Footprint { return Footprint(m.manifest) }
 
 // Footprint is [Model.Footprint] for a model that is not loaded.
@@ -61,8 +62,8 @@ func Footprint(m *model.Manifest) model.Footprint {
 }
 
 // tokenSize returns the bytes of a token's keys and values in one layer. An int8 model keeps them in half precision: this halves
-// the memory that attention reads, and rounds a hundred times finer than its matrix products. States of recurrent units, which
-// are small and accumulate over a sentence, and the memory used with them are in single precision.
+// the memory that attention reads, and its rounding is a hundred times finer than that of the model's matrix products. States of
+// recurrent units, which are small and accumulate over a sentence, and the memory used with them are in single precision.
 func tokenSize(m *model.Manifest) int {
 	return m.Spec.TokenBytes(m.Precision == model.INT8 && !m.Spec.Recurrent)
 }
@@ -106,7 +107,8 @@ func (b *backend) Begin(source []int64, slot int32) (func(time.Duration) (bool, 
 	}, nil
 }
 
-// sound returns the error of the weights, if any, in place of that of a run: no result computed from lost weights may be used.
+// sound returns the error of the weights, if any, in place of the error of a run, because no result computed from lost weights
+// may be used.
 func (b *backend) sound(err error) error {
 	return cmp.Or(lost(b.weights), err)
 }
@@ -125,7 +127,7 @@ func (b *backend) Leave(slot int32, length int, rows []int32, fed int) {
 }
 
 // Idle gives back the memory of keys and values, and with the last batch in use the memory of activations, except a few megabytes
-// of each.
+// of both.
 func (b *backend) Idle() {
 	if b.busy {
 		b.busy = false

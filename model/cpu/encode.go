@@ -3,8 +3,8 @@ package cpu
 import "dragoman/model/onnxruntime"
 
 // encoderTokens returns the maximum number of tokens in an encoder run, except for a single longer sentence: 64 per thread.
-// Activations of that number stay in the cache; a run of 1024 takes 1.2 to 1.3 times as long per token in int8. Fewer than 128
-// would wait for weights.
+// Activations of that number stay in the cache; a run of 1024 takes 1.2 to 1.3 times as long per token in int8. With fewer than
+// 128 tokens, a run would mostly wait for weights.
 func encoderTokens(threads int) int { return min(max(128, 64*threads), 1024) }
 
 // encoding is the encoder bound to the cross-attention memory.

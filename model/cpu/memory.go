@@ -7,8 +7,8 @@ import (
 	"dragoman/model/mapping"
 )
 
-// buffer is zeroed memory outside Go's heap. ONNX Runtime keeps pointers into it between calls, which cgo forbids for Go memory;
-// and large memory returns to the system when it is freed, not at a later garbage collection.
+// buffer is zeroed memory outside Go's heap. It is outside because ONNX Runtime keeps pointers into it between calls, which cgo
+// forbids for Go memory, and because large memory then returns to the system when it is freed, not at a later garbage collection.
 type buffer []byte
 
 // newBuffer reserves n bytes, whose pages take memory at their first use. The caller must free them.

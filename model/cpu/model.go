@@ -24,31 +24,31 @@ type Options struct {
 	Verify model.Verify
 	// NoShortlist makes all tokens candidates, also for a model with a lexical shortlist.
 	NoShortlist bool
-	// Scripts returns the writing systems of a language, by the names of [unicode.Scripts]; none: unknown. With it, translations
-	// have only tokens of their language's scripts, of no script, and of their source, if the export has scripts: see
-	// [model.Manifest]. nil: all tokens are allowed.
+	// Scripts returns the writing systems of a language, by the names of [unicode.Scripts]; none: unknown. With Scripts, if the
+	// export has scripts (see [model.Manifest]), translations have only tokens of their language's scripts, of no script, and of
+	// their source. nil: all tokens are allowed.
 	Scripts func(language string) []string
 }
 
 // Model is an exported model in ONNX Runtime: a session for the encoder and one for the decoder step. It implements model.Model.
 type Model struct {
 	manifest *model.Manifest
-	weights  *mapping.File // of both sessions
+	weights  *mapping.File // weights of both sessions
 	encoder  *onnxruntime.Session
 	decoder  *onnxruntime.Session
 	memory   *pool.Pool // shared by the sessions
 	resident int64      // see Resident
-	threads  int        // of a run
+	threads  int        // threads of a run
 
 	noShortlist bool
 	scripts     *scripts // nil: translations may have all tokens
 }
 
-// Open loads the exported folder dir. It first checks the files against the manifest, so that a damaged weight is an error, not a
-// wrong translation.
+// Open loads the exported folder dir. It first checks the files against the manifest, so that a damaged weight causes an error,
+// not a wrong translation.
 //
 // The weights are mapped from the file: workers and processes that open the same folder share its pages, and Open reads them only
-// for the checksums. If ctx ends, Open soon ends with its error.
+// for the checksums. If ctx ends, Open soon ends with ctx's error.
 func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, error) {
 	defer trimHeap()
 	manifest, err := model.ReadManifest(dir)
@@ -104,15 +104,15 @@ func lost(weights *mapping.File) error {
 	return nil
 }
 
-// ONNX Runtime does not report the memory of its objects. These figures were measured, see TestResident: per model, and per byte
-// of its exported graphs.
+// ONNX Runtime does not report the memory of its objects. The figures below were measured, see TestResident: per model, and per
+// byte of its exported graphs.
 const (
 	objects        = 512 << 10
 	objectsPerByte = 19
 )
 
-// Resident returns the bytes of memory of an idle model, beside mapped files: the sessions' constants, as counted, and objects,
-// as estimated. The memory of sentences is added to it, see [Model.Footprint].
+// Resident returns the bytes of memory of an idle model, besides mapped files: the sessions' constants, as counted, and objects,
+// as estimated. The memory of sentences comes on top, see [Model.Footprint].
 func (m *Model) Resident() int64 { return m.resident }
 
 // Spec returns the model's sizes.

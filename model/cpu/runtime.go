@@ -42,7 +42,7 @@ func Load(library string) (*Runtime, error) {
 }
 
 // registerDomain makes a minimal session. At the first session with custom operators, ONNX Runtime enters their domain into a
-// table of the process; of two concurrent first sessions both would, and the second one would fail.
+// table of the process; of two concurrent first sessions both would do so, and the second would fail.
 func (r *Runtime) registerDomain() error {
 	g := onnx.NewGraph("nothing")
 	one := onnx.Fixed(1)

@@ -12,7 +12,8 @@ import (
 type step struct {
 	session *onnxruntime.Session
 	*tensors
-	// histories [2·rows, positions] are two histories for each row of the KV cache: the row of each position of a hypothesis.
+	// histories [2·rows, positions] are two histories for each row of the KV cache: for each position of a hypothesis, the row
+	// that has its token.
 	histories buffer
 	positions int
 }
@@ -33,7 +34,7 @@ func (s *step) close() {
 	s.histories.free()
 }
 
-// run runs a step. The candidates are valid until the next one.
+// run runs a step. The candidates are valid until the next step.
 func (s *step) run(rows []batch.Row, k int, kv, cross *store, allowed *allowed) (_ model.Candidates, err error) {
 	if s.tensors == nil {
 		if s.tensors, err = newTensors(s.session); err != nil {
@@ -61,8 +62,8 @@ func (s *step) run(rows []batch.Row, k int, kv, cross *store, allowed *allowed) 
 	return c, s.tensors.run()
 }
 
-// fill updates the histories and fills the inputs. sentences is the number of sentences, wanted that of rows whose candidates are
-// wanted.
+// fill updates the histories and fills the inputs. sentences is the number of sentences, wanted the number of rows with Wanted
+// set.
 func (s *step) fill(rows []batch.Row, sentences, wanted, capacity int) {
 	ids, positions := input[int64](s.tensors, "ids", len(rows)), input[int64](s.tensors, "pos", len(rows))
 	kvRows, histories := input[int32](s.tensors, "rows", len(rows)), input[int32](s.tensors, "history", len(rows), capacity)

@@ -10,8 +10,8 @@ import (
 // store is memory for attention keys and values: [layers, rows, 2, capacity, token/2], all keys of a row before its values. It
 // serves as KV cache, with a row per hypothesis, and as cross-attention memory, with a row per sentence.
 //
-// Every row has room for the maximum length from the start: a page takes memory at its first use, so nothing ever grows, moves or
-// is copied.
+// Every row has room for the maximum length from the start, so nothing ever grows, moves or is copied. The room costs nothing
+// before it is used, because a page takes memory at its first use.
 type store struct {
 	memory                        buffer
 	layers, rows, capacity, token int
@@ -41,12 +41,12 @@ func (s *store) trim(row int32, used int) {
 	}
 }
 
-// keptBytes is the maximum memory that an empty store keeps: a short sentence that comes alone would otherwise spend its time on
-// new pages.
+// keptBytes is the maximum memory that an empty store keeps: without it, a short sentence that comes alone would spend its time
+// on new pages.
 const keptBytes = 4 << 20
 
-// clear gives back the memory of all rows except the first ones, which are taken first. trim has left at most keep tokens of
-// these.
+// clear gives back the memory of all rows except the first rows, which the next sentences take. trim has left at most keep tokens
+// of these rows.
 func (s *store) clear() {
 	kept := min(s.rows, keptBytes/(s.layers*keep*s.token))
 	row := s.capacity * s.token

@@ -24,7 +24,7 @@ func newTensors(session *onnxruntime.Session) (*tensors, error) {
 	return &tensors{binding: binding, memory: map[string]buffer{}}, nil
 }
 
-// input returns the input called name, for the caller to fill. The tensor is made again only if its shape has changed.
+// input returns the input called name, for the caller to fill. A new tensor is made only if the shape has changed.
 func input[T number](t *tensors, name string, shape ...int) []T {
 	values := room[T](t, name, shape)
 	t.binding.Input(name, unsafe.Pointer(unsafe.SliceData(values)), typeOf[T](), shape...)
@@ -66,7 +66,7 @@ func room[T number](t *tensors, name string, shape []int) []T {
 			if t.err == nil {
 				t.err = err
 			}
-			return make([]T, n) // no run reads it
+			return make([]T, n) // after an error, no run reads this memory
 		}
 		t.free(memory)
 		t.memory[name], memory = grown, grown
@@ -74,7 +74,7 @@ func room[T number](t *tensors, name string, shape []int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), n)
 }
 
-// Tensors below part bytes share the small page, as a process may have thousands of them.
+// Tensors below part bytes share the small page, because a process may have thousands of such tensors.
 const (
 	part      = 128
 	smallPage = 32 * part
@@ -83,7 +83,7 @@ const (
 // reserve returns memory for at least n bytes.
 func (t *tensors) reserve(n int) (b buffer, err error) {
 	if n > part || t.used == smallPage {
-		return newBuffer(max(n, part+1)) // its length distinguishes it from a part
+		return newBuffer(max(n, part+1)) // the length distinguishes this memory from a part of the small page
 	}
 	if t.small == nil {
 		if t.small, err = newBuffer(smallPage); err != nil {

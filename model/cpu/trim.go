@@ -12,5 +12,5 @@ static void trim(void) {}
 import "C"
 
 // trimHeap gives memory freed by C code back to the system. glibc would keep all packed weights of a load, because small
-// allocations lie behind them.
+// allocations lie after them.
 func trimHeap() { C.trim() }

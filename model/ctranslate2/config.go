@@ -56,7 +56,8 @@ func ReadConfig(files model.Files) (Config, error) {
 	return c, nil
 }
 
-// OpenConfig reads the settings of the model in a folder; inside reports that they are inside model.bin, which an exported folder lacks.
+// OpenConfig reads the settings of the model in a folder; inside reports that the settings are inside model.bin, which an
+// exported folder lacks.
 func OpenConfig(dir string) (c Config, inside bool, err error) {
 	if c, err = ReadConfig(model.Folder(dir)); err != nil {
 		return c, false, err
@@ -119,7 +120,7 @@ func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
 // Vocabularies are the tokens of sources and translations by id.
 type Vocabularies struct {
 	Source, Target []string // the same slice for a shared vocabulary
-	Files          []string // of the vocabularies
+	Files          []string // names of the vocabularies' files
 }
 
 // Shared reports whether sources and translations have one vocabulary.
@@ -132,7 +133,7 @@ const (
 	targetVocabulary = "target_vocabulary"
 )
 
-// VocabularyFiles returns the files of the vocabularies: one of both sides, or the sources' and the translations'.
+// VocabularyFiles returns the files of the vocabularies: one file for both sides, or one for sources and one for translations.
 func VocabularyFiles(files model.Files) (names []string, err error) {
 	if name, err := vocabularyFile(files, sharedVocabulary); err != nil || name != "" {
 		return []string{name}, err
@@ -210,7 +211,7 @@ func lines(text string) []string {
 	return list
 }
 
-// IDs returns the ids of tokens, the first of a repeated token.
+// IDs returns the ids of tokens. A repeated token has the id of its first place.
 func IDs(tokens []string) map[string]int64 {
 	ids := make(map[string]int64, len(tokens))
 	for id, token := range tokens {

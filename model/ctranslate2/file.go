@@ -68,9 +68,9 @@ func (v Variable) Len() int {
 
 // File is the header of a model.bin. Its numbers are little-endian, and each name ends with a zero byte.
 type File struct {
-	Version   int // of the form of the file
+	Version   int // version of the file format
 	Spec      string
-	Revision  int                 // of the names of variables
+	Revision  int                 // version of the names of variables
 	Variables map[string]Variable // by their names
 	Aliases   map[string]string   // other names of variables
 }
@@ -116,7 +116,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	return f, s.err
 }
 
-// Find returns the variable of a name or alias, and its own name. ok is false if there is none.
+// Find returns the variable of a name or alias, and its own name. ok is false if there is no such variable.
 func (f *File) Find(name string) (own string, v Variable, ok bool) {
 	own = name
 	if to, ok := f.Aliases[name]; ok {
@@ -240,7 +240,7 @@ func (s *scanner) variable(name string) (v Variable) {
 	if s.err == nil && width == 0 {
 		s.err = fmt.Errorf("variable %.100q has elements of the unknown type %d", name, v.DType)
 	}
-	// The size has 32 bits, the lowest of a larger variable's.
+	// The stored size has 32 bits: of a larger variable, the lowest ones.
 	if s.err == nil && int64(uint32(elements*width)) != size {
 		s.err = fmt.Errorf("variable %.100q has %d bytes, its shape %v demands %d", name, size, v.Shape, elements*width)
 	}

@@ -23,7 +23,7 @@ const MetadataFile = "metadata.json"
 // Files of an Argos package's tokenizer.
 const (
 	PackagePieces = "sentencepiece.model"
-	PackageCodes  = "bpe.model" // instead: subword-nmt's codes of the words of Moses' tokenizer
+	PackageCodes  = "bpe.model" // in place of pieces: subword-nmt's codes of the words of Moses' tokenizer
 )
 
 // Metadata is a package's metadata.json.
@@ -46,7 +46,7 @@ func ReadMetadata(files model.Files) (m Metadata, ok bool, err error) {
 const (
 	maxEntries = 10_000
 	maxWeights = 1 << 36 // bytes of model.bin, 64 GiB
-	// maxRatio is the maximum ratio of compression. That of weights is near one, that of vocabularies below ten.
+	// maxRatio is the maximum ratio of compression. The ratio of weights is near one, that of vocabularies below ten.
 	maxRatio = 200
 )
 
@@ -63,8 +63,8 @@ var entries = map[string]int64{
 // FileLimit returns the maximum size in bytes of a file in a package or beside model.bin, or 0 for other names.
 func FileLimit(name string) int64 { return max(entries[name], entries["model/"+name]) }
 
-// Unpack writes the files of an Argos package that its model needs into the folder dir. It leaves out others, such as stanza's models
-// for sentences.
+// Unpack writes the files of an Argos package that its model needs into the folder dir. It leaves out other files, such as
+// stanza's models for sentences.
 func Unpack(file, dir string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -168,7 +168,7 @@ func unpackEntry(f *zip.File, to string, limit int64) error {
 		return err
 	}
 	defer r.Close()
-	n, err := model.CreateFile(to, io.LimitReader(r, int64(size)+1)) // the reader checks the checksum at the end
+	n, err := model.CreateFile(to, io.LimitReader(r, int64(size)+1)) // one byte more: the reader checks the checksum at the end
 	if err == nil && uint64(n) != size {
 		err = fmt.Errorf("it has %d bytes, not %d", n, size)
 	}

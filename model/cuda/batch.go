@@ -17,7 +17,7 @@ type timedBatch struct {
 }
 
 // DeviceTime returns the total time of steps on the device, including copies and kernel launches. The rest of a step's time is
-// the host's. It is for measurements.
+// spent on the host. DeviceTime is for measurements.
 func (b *timedBatch) DeviceTime() time.Duration { return b.backend.step.busy }
 
 // backend implements [batch.Backend].
@@ -26,11 +26,11 @@ type backend struct {
 	limits   model.Limits
 	encoding encoding
 	step     step
-	memory   []unsafe.Pointer // of the device, to be freed
+	memory   []unsafe.Pointer // memory of the device that Close frees
 }
 
-// NewBatch returns an empty batch and reserves all the memory that it will ever need: [Model.StateBytes]. It fails with ErrMemory
-// if there is not enough. It records all steps, unless NoGraphs is set, which takes some tenths of a second.
+// NewBatch returns an empty batch and reserves all the memory that the batch will ever need: [Model.StateBytes]. It fails with
+// ErrMemory if there is not enough. Unless NoGraphs is set, it records all steps, which takes some tenths of a second.
 func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	b, err := m.newBatch(limits, !m.opts.NoGraphs)
 	if err != nil {
@@ -93,7 +93,7 @@ func (b *backend) reserve(graphs bool) error {
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	err := b.do(func() error { return b.encoding.run(sources, slots, tokens) })
-	if errors.Is(err, ErrMemory) { // only free memory was written to
+	if errors.Is(err, ErrMemory) { // the batch is intact, because only free memory was written to
 		return fmt.Errorf("%w: %w", model.ErrInput, err)
 	}
 	return err
@@ -110,8 +110,8 @@ func (b *backend) Leave(int32, int, []int32, int) {}
 // Idle does nothing either.
 func (b *backend) Idle() {}
 
-// do calls f on the model's thread. It adds the device's fault, if any, to an error, as ONNX Runtime does not report it. It waits
-// for all work that was started, which the caller must not disturb.
+// do calls f on the model's thread. To an error, do adds the device's fault, if any, because ONNX Runtime does not report it.
+// After an error, do waits for all work that was started, so that the caller does not disturb it.
 func (b *backend) do(f func() error) error {
 	return b.model.do(func() error {
 		err := f()
@@ -122,7 +122,7 @@ func (b *backend) do(f func() error) error {
 	})
 }
 
-// Close frees the memory. It first waits for all work that was started, as the device may still write to the memory.
+// Close frees the memory. It first waits for all work that was started, because the device may still write to the memory.
 func (b *backend) Close() error {
 	m := b.model
 	if b.memory == nil && b.step.program == nil && b.encoding.program == nil {

@@ -2,11 +2,11 @@ package cuda
 
 import "dragoman/model"
 
-// mostRows is the maximum number of rows in a run; a step with more takes several runs.
+// mostRows is the maximum number of rows in a run; a step with more rows takes several runs.
 const mostRows = 512
 
-// bucket rounds a number of rows up to one for which steps are recorded: few enough to record them all, close enough to waste
-// little computation.
+// bucket rounds a number of rows up to a number for which steps are recorded. These numbers are few enough to record steps for
+// all, and close enough together to waste little computation.
 func bucket(rows int) int {
 	switch {
 	case rows <= 2:
@@ -24,8 +24,8 @@ func bucket(rows int) int {
 	}
 }
 
-// maxRows returns the largest bucket of a batch with room for a number of rows. A step can have more rows: forced prefixes are
-// fed as several tokens at once.
+// maxRows returns the largest bucket of a batch with room for a number of rows. A step can have more rows than the batch, because
+// forced prefixes are fed as several tokens at once.
 func maxRows(rows int) int64 { return int64(bucket(min(max(rows, 8), mostRows))) }
 
 // buckets returns the buckets up to rows, the largest first.
@@ -39,8 +39,8 @@ func buckets(rows int64) []int {
 	return all
 }
 
-// tokensBucket is bucket for the tokens of the encoder. The encoder is not recorded: its kernels are long, and there are many
-// sizes.
+// tokensBucket is bucket for the tokens of the encoder. The encoder is not recorded, because its kernels are long, and there are
+// many sizes.
 func tokensBucket(tokens int) int {
 	if tokens <= 512 {
 		return roundUp(tokens, 32)
@@ -48,8 +48,8 @@ func tokensBucket(tokens int) int {
 	return roundUp(tokens, 256)
 }
 
-// encoderTokens returns the maximum number of tokens in an encoder run; a single sentence always fits. It limits the memory of
-// activations.
+// encoderTokens returns the maximum number of tokens in an encoder run; a single sentence always fits. The maximum limits the
+// memory of activations.
 func encoderTokens(spec model.Spec) int { return max(4096, tokensBucket(spec.MaxPositions)) }
 
 func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

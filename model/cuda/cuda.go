@@ -1,5 +1,5 @@
-// Package cuda runs exported models with decoding entirely on the device: on an NVIDIA GPU with ONNX Runtime's CUDA provider. It
-// is the second backend beside package model/cpu; both implement [model.Model].
+// Package cuda runs exported models with decoding entirely on the device: on an NVIDIA GPU with ONNX Runtime's CUDA provider. The
+// package is the second backend besides package model/cpu; both implement [model.Model].
 //
 //	r, err := cuda.Load(library)
 //	m, err := r.Open(ctx, dir, cuda.Options{Number: 0})
@@ -18,14 +18,14 @@
 //
 // Matrix products are ONNX Runtime's (cuBLAS in half precision, sums in single precision). All other operators are our own
 // kernels, see package kernels for the reasons: the residual stream, LayerNorm and softmax are in single precision, and the
-// logits of the best candidates are computed again in it. Values that overflow half precision are clamped, as in Hugging Face;
-// models with RMS norms, such as T5, have a range 64 times as large. None of ONNX Runtime's own attention operators fits: its
-// CUDA GroupQueryAttention has no histories, so beams would be copied, at a step's worth of memory traffic;
-// DecoderMaskedMultiHeadAttention has them (cache_indirection), but one length for all rows.
+// logits of the best candidates are computed again in single precision. Values that overflow half precision are clamped, as in
+// Hugging Face; models with RMS norms, such as T5, have a range 64 times as large. None of ONNX Runtime's own attention operators
+// fits: its CUDA GroupQueryAttention has no histories, so beams would be copied, at a step's worth of memory traffic;
+// DecoderMaskedMultiHeadAttention has histories (cache_indirection), but one length for all rows.
 //
 // A step is a CUDA graph: its kernels are recorded once for each number of rows, rounded up (see buckets.go), and then launched
-// by one call. Padding rows work on a row of the memory that is never read. The graph is recorded here, with the driver, and not
-// by ONNX Runtime, whose own recording is bound to an OS thread and refuses to share a stream with others in some versions.
+// by one call. Padding rows use a row of the memory that is never read. The graph is recorded here, with the driver, and not by
+// ONNX Runtime, whose own recording is bound to an OS thread and refuses to share a stream with others in some versions.
 //
 // # Reproducibility
 //
@@ -55,8 +55,8 @@ type Options struct {
 	// Machine replaces the GPU in tests, and is closed with the model. nil: the GPU.
 	Machine Machine
 	// Activations is the minimum memory of the device, in bytes, that ONNX Runtime may reserve for values between operators, for
-	// encoder and decoder each; 0 is 2 GiB. ONNX Runtime's limit includes weights, so a graph can exceed it by the weights that
-	// only the other graph has. The state of batches is added to it: see [Model.StateBytes].
+	// encoder and decoder each; 0 is 2 GiB. ONNX Runtime's limit includes weights, so a graph may take more for activations, by
+	// the weights that only the other graph has. The state of batches comes on top: see [Model.StateBytes].
 	Activations int64
 	// Verify selects when the files' checksums are compared; "" is model.VerifyChanged.
 	Verify model.Verify
@@ -75,6 +75,6 @@ var (
 	// ErrNoProvider means that ONNX Runtime has no CUDA provider, or that a library needed by the provider is missing or of
 	// another version.
 	ErrNoProvider = onnxruntime.ErrProvider
-	// ErrMemory means that a device has not enough memory. NewBatch and Join change nothing when they return it.
+	// ErrMemory means that a device has not enough memory. NewBatch and Join change nothing when they return this error.
 	ErrMemory = errors.New("not enough device memory")
 )

@@ -30,14 +30,15 @@ func (e *encoding) open(m *Model, cross unsafe.Pointer, limits model.Limits) (er
 	e.program = &program{model: m, session: m.encoder, bound: map[shape]*bound{}, bind: func(b *onnxruntime.Binding, s shape) {
 		b.Input("feed", e.feed.device, onnx.Int32, kernels.EncoderFields, s.rows)
 		b.Input("cross", cross, onnx.Uint8, spec.Decoder.Layers, limits.Rows+1, spec.MaxPositions, int(tokenSize(m.manifest)))
-		// Its output has no meaning, and the feed is not read any more then.
+		// The output has no meaning. Its memory is the feed's, because the feed is not read any more when the output is written.
 		b.Output("stored", e.feed.device, onnx.Int32, 1)
 	}}
 	return nil
 }
 
-// warmUp runs the encoder on the maximum number of tokens, all of them padding: the memory that ONNX Runtime reserves for it has
-// room for fewer tokens, while memory reserved for fewer is of little use for more. With unlimited memory it does nothing.
+// warmUp runs the encoder on the maximum number of tokens, all of them padding, because the memory that ONNX Runtime reserves for
+// this run serves runs of fewer tokens too, while memory reserved for fewer tokens is of little use for more. With unlimited
+// memory it does nothing.
 func (e *encoding) warmUp() error {
 	if free, err := e.model.machine.Available(); err != nil || free < 0 {
 		return err
@@ -48,7 +49,7 @@ func (e *encoding) warmUp() error {
 	return nil
 }
 
-// run runs the encoder on sources and writes their cross-attention keys and values to the rows of the memory in slots. It waits
+// run runs the encoder on sources and writes their cross-attention keys and values to the rows of the memory in slots. run waits
 // for the device, because the feed is reused.
 func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 	n := tokensBucket(tokens)

@@ -21,7 +21,7 @@ type Machine interface {
 	// Available returns the bytes that can be reserved; -1: unlimited.
 	Available() (int64, error)
 
-	// Upload, Download and recorded work are executed in order; Wait waits for all of it.
+	// Upload, Download and recorded work are executed in order; Wait waits for all of this work.
 	Upload(to, from unsafe.Pointer, n int64) error
 	Download(to, from unsafe.Pointer, n int64) error
 	Wait() error
@@ -92,10 +92,10 @@ func (g *gpu) Session(s onnxruntime.Setup, weights int64) onnxruntime.Setup {
 	s.Config["session.disable_cpu_ep_fallback"] = "1"
 	s.Provider = map[string]string{
 		"device_id":                 fmt.Sprint(s.Number),
-		"gpu_mem_limit":             fmt.Sprint(weights + g.limit), // the limit includes weights
+		"gpu_mem_limit":             fmt.Sprint(weights + g.limit), // ONNX Runtime's limit includes weights
 		"arena_extend_strategy":     "kSameAsRequested",
 		"do_copy_in_default_stream": "1",
-		"use_tf32":                  "0", // single precision is the reference
+		"use_tf32":                  "0", // off, because single precision is the reference
 	}
 	return s
 }

@@ -17,8 +17,8 @@ func fault(message string) error {
 	return errors.New(message)
 }
 
-// lacksMemory reports whether a message of ONNX Runtime is about missing memory: its arena's limit, CUDA's memory, or cuBLAS's
-// share of it.
+// lacksMemory reports whether a message of ONNX Runtime is about missing memory: the limit of ONNX Runtime's arena, CUDA's
+// memory, or cuBLAS's share of that memory.
 func lacksMemory(message string) bool {
 	return slices.ContainsFunc([]string{
 		"is smaller than requested bytes", "Failed to allocate memory", "out of memory", "CUBLAS failure 3:", "CUBLAS_STATUS_ALLOC_FAILED",
@@ -36,7 +36,7 @@ func plain(message string) string {
 			message = parts[2]
 		}
 	}
-	if i := strings.LastIndex(message, "Status Message: "); i >= 0 { // of a node
+	if i := strings.LastIndex(message, "Status Message: "); i >= 0 { // the message is about a node
 		message = message[i+len("Status Message: "):]
 	}
 	message = sourcePlace.ReplaceAllString(message, "")

@@ -24,7 +24,7 @@ type Model struct {
 	opts     Options
 	thread   *thread
 
-	// Used on the thread only.
+	// Fields used on the thread only.
 	machine Machine
 	encoder *onnxruntime.Session
 	decoder *onnxruntime.Session
@@ -32,7 +32,7 @@ type Model struct {
 
 // Open loads the exported folder dir, in half or single precision, onto a device. It first checks the files against the manifest,
 // and at the end that a step returns finite numbers. An error that wraps ErrUnavailable has its cause in the machine, not in the
-// model. If ctx ends, Open soon ends with its error.
+// model. If ctx ends, Open soon ends with ctx's error.
 func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (_ *Model, err error) {
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.Activations = cmp.Or(opts.Activations, 2<<30)
@@ -129,8 +129,8 @@ func (m *Model) explain(err error) error {
 	return fmt.Errorf("%w: %w: the weights are %d MiB, %s has %d MiB left", ErrUnavailable, err, weights>>20, m.machine, free>>20)
 }
 
-// try encodes a source and takes a step, which must return finite numbers: half precision can overflow, and a driver can be
-// incompatible with a card.
+// try encodes a source and takes a step, which must return finite numbers, because half precision can overflow, and a driver can
+// be incompatible with a card.
 func (m *Model) try() (err error) {
 	spec := m.manifest.Spec
 	b, err := m.newBatch(model.Limits{Rows: 1, MaxLength: 1}, false)
@@ -183,7 +183,7 @@ func (m *Model) Available() (free int64, err error) {
 	return free, err
 }
 
-// Footprint returns a batch's memory on the device per token. It is reserved for the limits of a batch: see StateBytes.
+// Footprint returns a batch's memory on the device per token. The memory is reserved for the limits of a batch: see StateBytes.
 func (m *Model) Footprint() model.Footprint { return footprint(m.manifest) }
 
 func footprint(m *model.Manifest) model.Footprint {
@@ -191,7 +191,7 @@ func footprint(m *model.Manifest) model.Footprint {
 	return model.Footprint{RowToken: token + 2*4, SourceToken: token} // two histories of 4 bytes
 }
 
-// StateBytes returns the memory of the device that a batch reserves, in bytes. It never takes more later.
+// StateBytes returns the memory of the device that a batch reserves, in bytes. The batch never takes more later.
 func (m *Model) StateBytes(limits model.Limits) int64 { return StateBytes(m.manifest, limits) }
 
 // StateBytes is [Model.StateBytes] for a model that need not be open.
@@ -205,8 +205,8 @@ func StateBytes(m *model.Manifest, limits model.Limits) int64 {
 // tokenSize returns the bytes of a token's keys and values in one layer.
 func tokenSize(m *model.Manifest) int64 { return int64(m.Spec.TokenBytes(m.Precision == model.FP16)) }
 
-// Close releases the model. Every batch must be closed before. A lost device has nothing to release, and its failed calls are not
-// errors here.
+// Close releases the model. Every batch must be closed before. A lost device has nothing to release, and Close ignores its failed
+// calls.
 func (m *Model) Close() error {
 	if m.thread == nil {
 		return nil

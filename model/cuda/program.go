@@ -11,10 +11,11 @@ import (
 // shape determines the shapes of a run's inputs and outputs.
 type shape struct {
 	rows  int
-	pages int // of candidates, see step.go
+	pages int // pages of candidates, see step.go
 }
 
-// program is a session on the memory of a batch. It is bound once for each shape, and recorded at the second run with a shape.
+// program is a session on the memory of a batch. A program is bound once for each shape, and recorded at the second run with a
+// shape.
 type program struct {
 	model   *Model
 	session *onnxruntime.Session
@@ -53,8 +54,8 @@ func (p *program) run(s shape) error {
 	return b.binding.Run()
 }
 
-// record records the program and launches it. The program has run once, so all its memory is reserved. If it cannot be recorded,
-// it runs unrecorded.
+// record records the program and launches it. The program has run once, so all its memory is reserved. If recording fails, the
+// program runs unrecorded.
 func (p *program) record(b *bound, s shape) error {
 	sessions := &p.model.runtime.sessions
 	sessions.RLock()

@@ -20,13 +20,14 @@ const providerLibrary = "libonnxruntime_providers_cuda.so"
 type Runtime struct {
 	api     *onnxruntime.API
 	library string
-	// sessions is locked while sessions are made and closed: the first one changes a table of the process, and each waits for all
-	// work of its device, which breaks another model's recording there. Recordings hold it for reading.
+	// sessions is locked while sessions are made and closed: the first session changes a table of the process, and making or
+	// closing one waits for all work of its device, which breaks another model's recording there. Recordings hold the lock for
+	// reading.
 	sessions sync.RWMutex
 }
 
-// Load loads ONNX Runtime's shared library from a path. If package model/cpu has loaded it too, it is the same library. The
-// caller must close the Runtime after every model opened with it.
+// Load loads ONNX Runtime's shared library from a path. If package model/cpu has loaded ONNX Runtime too, both use the same
+// library. The caller must close the Runtime after every model opened with it.
 func Load(library string) (*Runtime, error) {
 	a, err := onnxruntime.Load(library)
 	if err != nil {
@@ -39,8 +40,8 @@ func Load(library string) (*Runtime, error) {
 // Version returns ONNX Runtime's version.
 func (r *Runtime) Version() string { return r.api.Version }
 
-// Devices returns the number of CUDA devices on which models can be opened. If there is none, it fails with an error that wraps
-// ErrUnavailable and names the missing part.
+// Devices returns the number of CUDA devices on which models can be opened. If there is no device, it fails with an error that
+// wraps ErrUnavailable and names the missing part.
 func (r *Runtime) Devices() (int, error) {
 	if err := r.checkProvider(); err != nil {
 		return 0, err
@@ -68,7 +69,7 @@ func (r *Runtime) Memory(number int) (free, total int64, err error) {
 	return memoryOf(driver.DefaultLibrary, number)
 }
 
-// memoryOf queries a driver, on a thread of its own, as the driver keeps a context per thread.
+// memoryOf queries a driver, on a thread of its own, because the driver keeps a context per thread.
 func memoryOf(library string, number int) (free, total int64, err error) {
 	t := newThread()
 	defer t.stop()
@@ -104,7 +105,7 @@ func (r *Runtime) checkProvider() error {
 func newSetup(path string) onnxruntime.Setup {
 	return onnxruntime.Setup{Path: path, Threads: 1, Config: map[string]string{
 		"session.intra_op.allow_spinning": "0",
-		// Weights take exactly their size, without the growth of the arena.
+		// With this, weights take exactly their size, without the growth of the arena.
 		"session.use_device_allocator_for_initializers": "1",
 	}}
 }

@@ -19,14 +19,14 @@ type state struct{ kv, cross, history unsafe.Pointer }
 
 // step is the decoder bound to the state of a batch.
 //
-// Candidates come in pages of 32. Nearly all searches need one page; each further page costs the same time again.
+// Candidates come in pages of 32. Nearly all searches need one page; each further page costs the time of the first again.
 type step struct {
 	model   *Model
 	program *program
 	rows    int      // maximum per run
 	feed    *channel // int32 [fields, rows]
 	best    map[int]*channel
-	none    unsafe.Pointer // bound to an input of which only the shape is used
+	none    unsafe.Pointer // memory bound to an input of which only the shape is used
 	trash   batch.Row      // the padding row
 
 	candidates model.Candidates
@@ -73,8 +73,8 @@ func (s *step) makeRoom(pages int) error {
 	return nil
 }
 
-// warmUp runs the decoder with every bucket of padding rows, twice: the second run records it. The largest bucket comes first, so
-// that smaller ones find memory.
+// warmUp runs the decoder with every bucket of padding rows, twice, because the second run is recorded. The largest bucket comes
+// first, so that smaller ones find memory.
 func (s *step) warmUp() error {
 	for _, n := range buckets(int64(s.rows)) {
 		for range 2 {
@@ -86,7 +86,7 @@ func (s *step) warmUp() error {
 	return nil
 }
 
-// run takes a step. The k best candidates of the wanted rows are in s.candidates until the next step.
+// run takes a step. The k best candidates of the rows with Wanted set are in s.candidates until the next step.
 func (s *step) run(rows []batch.Row, k int) error {
 	c := &s.candidates
 	c.K, c.LogProbs, c.IDs, c.LogSumExp = k, c.LogProbs[:0], c.IDs[:0], c.LogSumExp[:0]

@@ -7,8 +7,8 @@ import (
 	"dragoman/model"
 )
 
-// thread is an OS thread for all of a model's calls to CUDA and ONNX Runtime: both keep a context per thread, ONNX Runtime's CUDA
-// provider with handles of cuBLAS that a recorded graph depends on.
+// thread is an OS thread for all of a model's calls to CUDA and ONNX Runtime, because both keep a context per thread. The context
+// of ONNX Runtime's CUDA provider has handles of cuBLAS, on which a recorded graph depends.
 type thread struct {
 	work    chan func()
 	stopped chan struct{}
@@ -17,7 +17,8 @@ type thread struct {
 func newThread() *thread {
 	t := &thread{work: make(chan func()), stopped: make(chan struct{})}
 	go func() {
-		// It is never unlocked: the OS thread ends with the goroutine, and with it all state that the driver left on it.
+		// Never unlocked, so that the OS thread ends with the goroutine, and so does all state that the driver left on the
+		// thread.
 		runtime.LockOSThread()
 		defer close(t.stopped)
 		for f := range t.work {
@@ -27,7 +28,7 @@ func newThread() *thread {
 	return t
 }
 
-// do calls f on the thread and waits for it. It passes a panic of f on as a [*model.Panic], which the caller can recover.
+// do calls f on the thread and waits for it. do passes a panic of f on as a [*model.Panic], which the caller can recover.
 func (t *thread) do(f func() error) error {
 	var err error
 	var panicked *model.Panic

@@ -11,8 +11,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// builder adds the nodes that the operators of both backends have in common: weights, and nodes that differ only in these. The
-// first error is kept.
+// builder adds the nodes that the operators of both backends have in common: weights, and nodes that differ only in their
+// weights. The first error is kept.
 type builder struct {
 	*onnx.Graph
 	w    *weights
@@ -41,13 +41,13 @@ func (b *builder) panels(name string, tensors ...string) (panels string, rows in
 	return b.use(weight, err), rows
 }
 
-// matricesOf returns the names of the matrices of one or more linear layers, one below the other, and the name of their
-// concatenation.
+// matricesOf returns the names of the matrices of one or more linear layers, and the name of the matrix that has them one below
+// the other.
 func matricesOf(layers []string) (name string, tensors []string) {
 	return packedName(layers) + ".weight", suffixed(layers, ".weight")
 }
 
-// biases adds the biases of one or more linear layers, as products need them: zeros, if the model has none.
+// biases adds the biases of one or more linear layers, in the form that products need: zeros, if the model has no biases.
 func (b *builder) biases(layers ...string) string {
 	if b.spec.Unbiased {
 		_, rows, err := b.w.parts(suffixed(layers, ".weight"))
@@ -182,7 +182,7 @@ func sinusoids(n, d, first int) []float32 {
 }
 
 // originalSinusoids is sinusoids with the frequencies of "Attention is all you need", as computed by Hugging Face for Marian: in
-// 64 bits. An odd width has one more sine than cosines.
+// 64 bits. If the width is odd, there is one more sine than cosines.
 func originalSinusoids(n, d, first int) []float32 {
 	table := make([]float32, 0, n*d)
 	for i := range n {

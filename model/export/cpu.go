@@ -26,7 +26,7 @@ import (
 //   - groups int32 [S+1]: the rows of sentence s are groups[s] to groups[s+1]-1;
 //   - slots, lengths int32 [S]: the place of each sentence's source in the cross-attention memory, and its number of tokens;
 //   - kv, cross: the KV cache, which is written in place, and the cross-attention memory;
-//   - wanted int64 [Q]: the rows whose candidates are wanted;
+//   - wanted int64 [Q]: the rows whose candidates are returned;
 //   - k int64 [1]: the number of candidates.
 //
 // Outputs of a step: val float32, idx int64 [Q, k]: log-probabilities and ids of the best candidates, best first; lse float32
@@ -45,7 +45,8 @@ func (b cpu) encoderInputs() {
 }
 
 // allowed adds an input with a bit for each output of the LM head whose token a sentence's translation may have, by the
-// sentence's row in the cross-attention memory; no rows: all are allowed. The encoder of a model with a shortlist writes it.
+// sentence's row in the cross-attention memory; no rows: all tokens are allowed. The encoder of a model with a shortlist writes
+// this input.
 func (b cpu) allowed() {
 	b.Input("allowed", onnx.Uint8, onnx.Named("allowed_rows"), onnx.Named("allowed_bytes"))
 }
@@ -86,8 +87,8 @@ func (b cpu) decoderInputs() {
 	b.Input("k", onnx.Int64, onnx.Fixed(1))
 }
 
-// embed looks tokens up in a table that an int8 export keeps in 16 bits: only the rows in use are ever read, so it costs no time,
-// and an 8-bit table alone would change one translation in a hundred.
+// embed looks tokens up in a table. An int8 export keeps the table in 16 bits: this costs no time, because only the rows in use
+// are ever read, while an 8-bit table alone would change one translation in a hundred.
 func (b cpu) embed(stack string) string {
 	table := embeddings(stack)
 	op, inputs, width, scale := "EmbedRows", []string(nil), b.spec.DModel, b.spec.EmbedScale
@@ -106,8 +107,8 @@ func (b cpu) embed(stack string) string {
 	return b.Node(onnx.Dragoman, op, inputs, 1, onnx.Int("width", width), onnx.Float("scale", scale))[0]
 }
 
-// int8Table returns the panels and scales of a table that the checkpoint has in 8 bits, which loses nothing, and their factor; 0:
-// the checkpoint has none. A table that is also the head is stored once.
+// int8Table returns the panels and scales of a table that the checkpoint itself has in 8 bits, so that nothing is lost, and their
+// factor; 0: the checkpoint has no such table. A table that is also the head is stored once.
 func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	t, err := b.w.ckpt.Tensor(table)
 	if err != nil || t.DType != checkpoint.I8 {
@@ -177,8 +178,8 @@ func (b cpu) normSum(x string, p product, norm string) (sum string, y activation
 	return b.norm("NormSum", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 1)
 }
 
-// norm adds an operator with outputs outputs in floats, the last one for a linear layer, which it quantizes in 8 bits for an int8
-// export.
+// norm adds an operator with a number of outputs in floats. The last output is for a linear layer; in an int8 export the operator
+// quantizes it to 8 bits.
 func (b cpu) norm(op string, inputs []string, outputs int) (sum string, y activation) {
 	if !b.int8() {
 		out := b.Node(onnx.Dragoman, op, inputs, outputs, b.epsilon()...)
@@ -251,7 +252,7 @@ func (b cpu) activate(x activation, layers ...string) activation {
 	return activation{value: out[0], scale: out[1]}
 }
 
-// gate multiplies by both layers in one product, side by side.
+// gate multiplies x by the matrices of both layers, side by side, in one product.
 func (b cpu) gate(x activation, layers []string) activation {
 	p := b.multiply(x, layers...)
 	inputs := []string{p.acc, b.biases(layers...), p.scale}
@@ -314,7 +315,7 @@ const spareCandidates = 8
 
 // candidates computes the logits of an 8-bit head's best candidates again, from the hidden states and the 16-bit embeddings. The
 // order of the best, and their differences, are then as precise as the hidden states; only the sum over the vocabulary, in which
-// errors cancel, comes from the 8-bit logits.
+// errors cancel out, comes from the 8-bit logits.
 func (b cpu) candidates(y string) {
 	outputs, spare := []string{"val", "idx", "lse"}, onnx.Int("spare", spareCandidates)
 	if b.int8() {
@@ -324,7 +325,7 @@ func (b cpu) candidates(y string) {
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
 		inputs = append(inputs, q.scale, "k")
 		if _, unit := b.int8Table("lm_head.weight"); unit > 0 {
-			inputs = append(inputs, "", "") // there is no more precise table
+			inputs = append(inputs, "", "") // no table is more precise than the head
 		} else {
 			inputs = append(inputs, x, b.use(b.w.half("lm_head.weight")))
 		}
@@ -340,7 +341,7 @@ func (b cpu) candidates(y string) {
 		}
 		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, append(q.attrs(), spare)...)
 	} else {
-		x := b.Op("Gather", []string{y, "wanted"}) // not our operator: it ends the chain, whose logits in floats took 7% longer
+		x := b.Op("Gather", []string{y, "wanted"}) // not our operator, so that the chain ends here: with the logits in it, it took 7% longer
 		b.NamedNode(onnx.Dragoman, "BestCandidates", []string{b.logits(activation{value: x}), "k"}, outputs, spare)
 	}
 	wanted := onnx.Named("Q")

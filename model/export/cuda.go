@@ -66,13 +66,13 @@ func (b *cuda) embed(stack string) string {
 	return b.kernel("Embed", inputs, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
 }
 
-// headroom returns the attribute of operators whose output enters a product for the residual stream, which divide by it, and of
-// operators that add the product, which multiply by it. Models with RMS norms were trained in bfloat16 or single precision, and
-// the outputs of their feed-forward blocks exceed half precision's 65504: clamping would falsify them. The stream itself is
-// always in single precision; with this attribute, the added products have a range of up to 4 million. A power of two adds no
-// rounding. The loss at the other end, digits of activations below 0.004, is small beside the rounding of a row's large numbers.
-// A product in single precision, in which transformers keeps T5's "wo", would take time and memory, and one in bfloat16 would
-// lose digits.
+// headroom returns an attribute, a factor. Operators whose output enters a product for the residual stream divide by the factor,
+// and operators that add the product to the stream multiply by it. Models with RMS norms were trained in bfloat16 or single
+// precision, and the outputs of their feed-forward blocks exceed half precision's 65504: clamping would falsify them. The stream
+// itself is always in single precision; with this attribute, the added products have a range of up to 4 million. A power of two
+// adds no rounding. The loss at the other end, digits of activations below 0.004, is small compared with the rounding of a row's
+// large numbers. The alternatives are worse: a product in single precision, in which transformers keeps T5's "wo", would take
+// time and memory, and a product in bfloat16 would lose digits.
 func (b *cuda) headroom() []onnx.Attr {
 	if b.spec.RMSNorm && b.w.precision == model.FP16 {
 		return []onnx.Attr{onnx.Float("headroom", 64)}
@@ -101,7 +101,7 @@ func (b *cuda) lastNorm(x string, p product, norm string) string {
 	return y.value
 }
 
-// quantize casts a norm's output to the type of activations. Without a last norm it is the residual stream itself.
+// quantize casts a norm's output to the type of activations. If there is no last norm, y is the residual stream itself.
 func (b *cuda) quantize(y string) activation {
 	if b.spec.PostNorm && b.w.precision == model.FP16 {
 		y = b.cast(y, onnx.Float16)

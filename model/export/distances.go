@@ -31,8 +31,8 @@ func (b *builder) distances(stack string) string {
 }
 
 // bucket returns the row of the table for a distance, key minus query, as in Hugging Face's T5, in 32 bits. If both is true, the
-// second half of the buckets is for keys after the query. Half of a side's buckets have one distance each, the others grow
-// logarithmically.
+// second half of the buckets is for keys after the query. On each side, half of the buckets have one distance each, and the
+// others grow logarithmically.
 func bucket(distance int, both bool, buckets, most int) int {
 	first, far := 0, -distance
 	if both {

@@ -38,11 +38,11 @@ const WorkPrefix = ".dragoman-work-"
 type Options struct {
 	Precision model.Precision
 	Source    string   // origin of the checkpoint, for the manifest
-	Revision  string   // its commit, if the source has one
-	Languages []string // codes of the languages it translates between
+	Revision  string   // commit of the source, if it has commits
+	Languages []string // codes of the languages that the model translates between
 	// Sources and Targets are the source and target languages; none: all.
 	Sources, Targets []string
-	Family           string // its name; "" is M2M100
+	Family           string // name of the family; "" is M2M100
 }
 
 // Export reads the checkpoint in checkpointDir and writes the exported folder outDir, which it creates. It works in a folder
@@ -132,8 +132,8 @@ type graphFile struct {
 	describe func(network) // [network.encoder] or [network.decoder]
 }
 
-// graphsFor returns the graphs of an export. Graphs for GPUs need no additional weights; an int8 export does not use them, and
-// some networks run on CPUs only.
+// graphsFor returns the graphs of an export. Graphs for GPUs need no additional weights; an int8 export has none, and some
+// networks run on CPUs only.
 func graphsFor(precision model.Precision, spec model.Spec) []graphFile {
 	onCPU := func(b *builder) operators { return cpu{b} }
 	onGPU := func(b *builder) operators { return &cuda{builder: b} }

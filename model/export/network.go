@@ -16,15 +16,15 @@ type network struct {
 
 // stream is the state between the blocks of a stack: the residual stream x, and
 //   - with norms before the blocks, the product p that is still to be added to it, which the next norm adds in the same pass;
-//   - with norms behind them, y, which is x in the form of a linear layer's input.
+//   - with norms after them, y, which is x in the form of a linear layer's input.
 type stream struct {
 	x string
 	p product
 	y activation
 }
 
-// operators are the operators of a network's layers on one backend, including matrix products. They know the inputs of a run: see
-// each implementation.
+// operators are the operators of a network's layers on one backend, including matrix products. Each implementation describes the
+// inputs of a run.
 type operators interface {
 	encoderInputs()
 	decoderInputs()
@@ -49,14 +49,14 @@ type operators interface {
 	// values. "CachedAttention" is the decoder's self-attention: it also writes keys and values to the KV cache. "CrossAttention"
 	// is the decoder's attention to the source, over a product of queries.
 	attention(op string, p product, layer int) activation
-	// shortlist writes the tokens that the translations of the sentences may have, if the model has a shortlist. Its value has no
-	// meaning: see storeCross.
+	// shortlist writes the tokens that the translations of the sentences may have, if the model has a shortlist. The returned
+	// value has no meaning: see storeCross.
 	shortlist() string
 	// recur adds a recurrent unit of a decoder layer, over a product of candidates and gates; its states take the place of the KV
 	// cache.
 	recur(p product, layer int) product
-	// storeCross writes a product of keys and values to the cross-attention memory of a decoder layer. The values called after
-	// and done have no meaning: they order the nodes.
+	// storeCross writes a product of keys and values to the cross-attention memory of a decoder layer. The values after and done
+	// have no meaning except to order the nodes.
 	storeCross(p product, layer int, after, done string)
 
 	// candidates converts the last hidden states, the result of lastNorm or the residual stream, to the candidates and declares
@@ -76,7 +76,7 @@ type activation struct {
 	alpha *float32
 }
 
-// product is the output of a linear layer before its completion: acc · scale + bias. The next operator completes it in the same
+// product is the output of a linear layer before it is completed to acc · scale + bias. The next operator completes it in its own
 // pass.
 type product struct {
 	acc   string // [rows, width]
@@ -84,8 +84,8 @@ type product struct {
 	scale string // float [rows]; empty: 1
 }
 
-// encoder builds the encoder for consecutive sentences without padding. It writes to the decoder's cross-attention memory, an
-// input that it changes in place; its output "stored" int32 [1] has no meaning.
+// encoder builds the encoder for consecutive sentences without padding. The encoder writes to the decoder's cross-attention
+// memory, an input that it changes in place; its output "stored" int32 [1] has no meaning.
 func (n network) encoder() {
 	n.encoderInputs()
 	s := n.begin("encoder")
@@ -119,7 +119,7 @@ func (n network) begin(stack string) stream {
 	return s
 }
 
-// block adds the result of compute to the stream. Its norm comes before or after it.
+// block adds the result of compute to the stream. The block's norm comes before compute or after the sum.
 func (n network) block(s stream, norm string, compute func(y activation) product) stream {
 	if n.spec.PostNorm {
 		s.x, s.y = n.normSum(s.x, compute(s.y), norm)

@@ -40,7 +40,7 @@ type panelWriter struct {
 	kind  onnx.DataType
 	depth int
 	panel []float32 // [depth, 32]
-	rows  int       // of the panel
+	rows  int       // rows of the panel so far
 }
 
 // write writes whole rows.

@@ -12,8 +12,8 @@ import (
 )
 
 // quantized is an 8-bit matrix w ≈ int8 · scale: symmetric, with one scale per row of the PyTorch matrix [out, in], that is per
-// output of the linear layer. The file has it in the layout of the operators of package model/cpu/ops, on every CPU: in panels of
-// 16 outputs and steps of 4 inputs, padded with zeros.
+// output of the linear layer. The file has the matrix in the layout of the operators of package model/cpu/ops, which is the same
+// for every CPU: in panels of 16 outputs and steps of 4 inputs, padded with zeros.
 type quantized struct {
 	panels onnx.Weight // int8 [⌈out/16⌉, ⌈in/4⌉, 16, 4]
 	sums   onnx.Weight // int32 [out], sums of the numbers of each output
@@ -40,7 +40,7 @@ func (w *weights) quantized(name string, order []int32, tensors ...string) (quan
 			if err := part.ReadInt8(q[len(scales)*cols:][:part.Len()], 0); err != nil {
 				return quantized{}, err
 			}
-			if part.Alpha > 0 { // a table keeps its scale in every precision, see int8Table
+			if part.Alpha > 0 { // a table has no alpha and keeps its scale, see int8Table
 				scales = append(scales, slices.Repeat([]float32{part.ProductScale}, part.Shape[0])...)
 			} else {
 				scales = append(scales, part.RowScales()...)
@@ -64,8 +64,9 @@ func (w *weights) static(matrix checkpoint.Tensor) bool {
 }
 
 // shifted returns the bias of a linear layer. If the layer has an alpha, its inputs are raised by 127, and the bias subtracts the
-// resulting offset of the outputs, in the floats of fxtranslate: the offset is 2 to 64 times the remaining bias, in a small
-// trained model. An exact subtraction, as sums of integers, leaves other last digits, and changes one translation in 20 to 50.
+// resulting offset of the outputs. The subtraction is in floats, as in fxtranslate: in a small trained model, the offset is 2 to
+// 64 times the remaining bias, so an exact subtraction, of sums of integers, leaves other last digits, and changes one
+// translation in 20 to 50.
 func (w *weights) shifted(bias, matrix string) ([]float32, error) {
 	values, err := w.read(bias)
 	if err != nil {

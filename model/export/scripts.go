@@ -40,13 +40,13 @@ func orderScripts(ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) (o
 	return order, nil
 }
 
-// shortLatin is the maximum length of a piece of Latin letters that counts as one of no script: names and abbreviations in texts
-// of other scripts can be spelled with such pieces.
+// shortLatin is the maximum length of a piece of Latin letters that counts as a piece of no script, so that names and
+// abbreviations in texts of other scripts can be spelled with such pieces.
 const shortLatin = 2
 
 // scriptOrder returns the ids of a vocabulary, sorted by the scripts of their pieces, and the number of outputs of each script.
-// Pieces without letters come first, with ids that are not pieces of the tokenizer, then the scripts by name, each with its names
-// at the end.
+// Pieces without letters come first, together with ids that are not pieces of the tokenizer, then the scripts by name, each with
+// its capitalized pieces (names) at the end.
 func scriptOrder(t *tokenizer.Tokenizer, vocab int) (order []int32, runs []model.Script) {
 	scripts, known := make([]model.Script, vocab), map[rune]string{}
 	order = make([]int32, vocab)
@@ -77,7 +77,8 @@ func names(s model.Script) int {
 }
 
 // scriptOf returns the name of a piece's script, as in [unicode.Scripts]; "" for a piece without letters of a particular script.
-// Of several scripts it returns the one with the fewest languages, as Latin letters and ideographs are mixed with other scripts.
+// Of several scripts it returns the one with the fewest languages, because Latin letters and ideographs are mixed with other
+// scripts.
 func scriptOf(piece string, known map[rune]string) (script string) {
 	for _, r := range piece {
 		s, ok := known[r]

@@ -17,10 +17,10 @@ import (
 // chunk is the number of elements converted at a time.
 const chunk = 1 << 18
 
-// weights writes a checkpoint's tensors into a Data file in the precision of the export. Each is written when a graph first uses
-// it.
+// weights writes a checkpoint's tensors into a Data file in the precision of the export. A tensor is written when a graph first
+// uses it.
 type weights struct {
-	ctx       context.Context // of the export: checked before every weight and every chunk of one
+	ctx       context.Context // of the export: checked before every weight and every chunk of a weight
 	ckpt      *checkpoint.Checkpoint
 	data      *onnx.Data
 	precision model.Precision
@@ -40,7 +40,7 @@ func (w *weights) vector(name string, tensors ...string) (onnx.Weight, error) {
 	return w.concat(name, onnx.Float32, nil, tensors...)
 }
 
-// half adds a matrix in 16 bits in PyTorch's layout, under its name in the checkpoint.
+// half adds a matrix in 16 bits in PyTorch's layout, under the tensor's name in the checkpoint.
 func (w *weights) half(tensor string) (onnx.Weight, error) {
 	t, err := w.ckpt.Tensor(tensor)
 	if err != nil {
@@ -116,7 +116,7 @@ func (w *weights) read(tensor string) ([]float32, error) {
 	return values, t.ReadFloat32(values, 0)
 }
 
-// add appends a weight to the data file, unless it is there already.
+// add appends a weight to the data file, unless the file has it already.
 func (w *weights) add(name string, t onnx.DataType, shape []int, write func(io.Writer) error) (onnx.Weight, error) {
 	if known, ok := w.data.Weight(name); ok {
 		return known, nil

@@ -62,7 +62,7 @@ func (f *Family) checkAdded(files model.Files, s settings, c tokenizer.Config) e
 		}
 		added = map[string]addedToken{}
 		for token, id := range ids {
-			// <mask>, <extra_id_0> and such tokens are special in all of these tokenizers.
+			// Tokens such as <mask> and <extra_id_0> are special in the tokenizers of all families.
 			special := strings.HasPrefix(token, "<") || slices.Contains(s.Special, tokenName(token))
 			added[strconv.FormatInt(id, 10)] = addedToken{Content: token, Special: special}
 		}

@@ -43,11 +43,11 @@ func License(files model.Files) (string, error) {
 	}
 	var said struct {
 		License yaml.Node `yaml:"license"`
-		Name    string    `yaml:"license_name"` // of a license without a name on the Hub
+		Name    string    `yaml:"license_name"` // name of a license that the Hub does not list
 	}
 	if err := yaml.Unmarshal(bytes.ReplaceAll(matter[1], []byte("\r"), nil), &said); err != nil {
 		if _, ok := errors.AsType[*yaml.TypeError](err); !ok {
-			return "", nil // a card is prose
+			return "", nil // no front matter: the card is only prose
 		}
 	}
 	nodes := []*yaml.Node{&said.License}

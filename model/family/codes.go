@@ -38,11 +38,11 @@ func languagesOf(list string) (codes []string) {
 	return slices.Compact(codes)
 }
 
-// tagForm matches a language with an optional script and region. The library also parses two languages as one.
+// tagForm matches a language with an optional script and region. Checked because the library also parses two languages as one.
 var tagForm = regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z]{4})?([_-]([A-Za-z]{2}|[0-9]{3}))?$`)
 
-// codeOf converts a code of ISO 639, with an optional script and region, to the shortest tag of BCP 47: fra and fr to fr, cmn_Hans to
-// zh, cmn_Hant to zh-Hant, pt_br to pt-BR. ok is false if it is not a language.
+// codeOf converts a code of ISO 639, with an optional script and region, to the shortest tag of BCP 47: fra and fr to fr,
+// cmn_Hans to zh, cmn_Hant to zh-Hant, pt_br to pt-BR. ok is false if name is not a language.
 func codeOf(name string) (code string, ok bool) {
 	if !tagForm.MatchString(name) {
 		return "", false

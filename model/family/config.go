@@ -86,8 +86,8 @@ func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	return spec, n, o.Err
 }
 
-// checkAliases checks the sizes that have another name in Hugging Face's classes, too; the last one in the file counts there.
-// transformers 4 did not change num_hidden_layers when it saved a model without some of its layers.
+// checkAliases checks the sizes that also have another name in Hugging Face's classes; in these classes, the last one in the file
+// counts. transformers 4 did not change num_hidden_layers when it saved a model without some of its layers.
 func checkAliases(o *object.Fields, spec model.Spec) {
 	o.Integer("num_hidden_layers", spec.Encoder.Layers, model.LimitLayers, spec.Encoder.Layers)
 	o.OneOf("hidden_size", strconv.Itoa(spec.DModel))

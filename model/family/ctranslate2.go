@@ -27,8 +27,8 @@ var converted = &Family{
 // ConvertedModels are the models with networks that are supported in this form.
 const ConvertedModels = "OpenNMT, Opus-MT, M2M100, NLLB-200, mBART-50 and MADLAD-400"
 
-// FirstToken returns the first token of translations, by the ids of the targets. null in config.json means the target's language, or
-// an mBART-50 that the converter did not recognize.
+// FirstToken returns the first token of translations, by the ids of the targets. null in config.json means that it is the
+// target's language, or that the converter did not recognize an mBART-50.
 func FirstToken(config ctranslate2.Config, targets map[string]int64) (string, error) {
 	switch {
 	case config.DecoderStart != nil:
@@ -44,7 +44,7 @@ func FirstToken(config ctranslate2.Config, targets map[string]int64) (string, er
 var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes},
 	{model.PieceModelFile}, {t5PiecesFile}}
 
-// chooseConverted returns the files of pieces first.
+// chooseConverted returns the tokenizer's files, those of pieces first.
 func chooseConverted(files model.Files) ([]string, error) {
 	has := func(name string) bool { ok, err := files.Has(name); return ok && err == nil }
 	hasNot := func(name string) bool { return !has(name) }
@@ -92,7 +92,7 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 	if err := splitConverted(&c, dir, files[0], metadata); err != nil {
 		return c, err
 	}
-	c.Vocabulary, c.Sparse = ctranslate2.IDs(vocabularies.Source), true // one id of a repeated token has no meaning
+	c.Vocabulary, c.Sparse = ctranslate2.IDs(vocabularies.Source), true // sparse, because the further ids of a repeated token have no meaning
 	if !vocabularies.Shared() {
 		c.TargetVocabulary = ctranslate2.IDs(vocabularies.Target)
 		if c.TargetPieces == nil {
@@ -113,8 +113,9 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 	return c, frameConverted(&c, config, metadata, files[0] == model.SourcePiecesFile, languages)
 }
 
-// languageTokens returns the ids of the languages' tokens in a vocabulary, by code, and the family with such tokens: M2M100, NLLB-200 or
-// mBART-50, for source and target, or MADLAD-400; nil for other models. The languages of packages are in the metadata.
+// languageTokens returns the ids of the languages' tokens in a vocabulary, by code, and the family with such tokens: M2M100,
+// NLLB-200 or mBART-50, for source and target, or MADLAD-400; nil for other models. Packages name their languages in the metadata
+// instead.
 func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage bool) (tokens map[string]int64, like *Family) {
 	if isPackage || !v.Shared() {
 		return nil, nil
@@ -137,7 +138,7 @@ func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage 
 }
 
 // CheckGuess fails if a recognized model may be of another family: SMaLL-100 has M2M100's tokens but another framing, and, unlike
-// M2M100, a smaller decoder than encoder. It also fails for a T5 without the words that name its languages.
+// M2M100, a smaller decoder than encoder. CheckGuess also fails for a T5 without the words that name its languages.
 func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
 	fewer := spec.Decoder.Layers < spec.Encoder.Layers
 	if f != converted || !fewer && !spec.RMSNorm {

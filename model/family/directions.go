@@ -59,7 +59,7 @@ func (d Directions) All() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(d.Sources, d.Targets))))
 }
 
-// or sets each unknown side to that of the first which knows it.
+// or sets each unknown side to that of the first of told that knows it.
 func (d Directions) or(told ...Directions) Directions {
 	for _, other := range told {
 		if len(d.Sources) == 0 {

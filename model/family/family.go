@@ -22,13 +22,13 @@ import (
 type Family struct {
 	// Name is the family's name in manifests and MODEL_FAMILY.
 	Name string
-	// classes are the tokenizer_class of its checkpoints, origins parts of their name_or_path.
+	// classes are the values of tokenizer_class of the family's checkpoints, origins are parts of their name_or_path.
 	classes, origins []string
-	// networks are the networks of its checkpoints. A model_type of one family only identifies it.
+	// networks are the networks of the family's checkpoints. A model_type that only one family has identifies the family.
 	networks []*Network
-	// files are sets of the tokenizer's files. The first complete one counts.
+	// files are sets of the tokenizer's files. The first complete set counts.
 	files [][]string
-	// choose chooses the files, if files does not have them all.
+	// choose chooses the files of the tokenizer; nil: see files.
 	choose func(model.Files) ([]string, error)
 	// tokens are the tokens of the languages, if the family determines them.
 	tokens func() []languageToken
@@ -36,7 +36,8 @@ type Family struct {
 	directions func(files model.Files, s settings, name string, set Directions) (Directions, error)
 	// framing has the tokens around a text, unless config sets others.
 	framing tokenizer.Framing
-	// config reads the tokenizer's configuration from a folder. The pieces are in this set of files, and the model has these languages.
+	// config reads the tokenizer's configuration from a folder. files is the set of files with the pieces, languages are the
+	// model's.
 	config func(dir string, settings settings, files, languages []string) (tokenizer.Config, error)
 	// inside returns the tokenizer's files that are inside other files of a checkpoint, by name; nil: there are none.
 	inside func(dir string) (map[string][]byte, error)
@@ -85,8 +86,8 @@ type settings struct {
 	PieceSettings map[string]any        `json:"sp_model_kwargs"`
 }
 
-// Recognize returns the family of a checkpoint by config.json and tokenizer_config.json, M2M100 by default, or the family of the name
-// if that is not "".
+// Recognize returns the family of a checkpoint by config.json and tokenizer_config.json, M2M100 by default, or the family called
+// name if name is not "".
 func Recognize(files model.Files, name string) (*Family, error) {
 	if name != "" {
 		return Named(name)
@@ -116,7 +117,7 @@ func Recognize(files model.Files, name string) (*Family, error) {
 		return f, err
 	}
 	_, lacks := f.pieceFiles(files)
-	if _, err := converted.choose(files); err == nil && errors.Is(lacks, ErrIncomplete) && f != small100 { // read as M2M100 otherwise
+	if _, err := converted.choose(files); err == nil && errors.Is(lacks, ErrIncomplete) && f != small100 { // otherwise read as M2M100
 		return converted, nil
 	}
 	return f, nil
@@ -232,7 +233,7 @@ func (f *Family) pieceFiles(files model.Files) ([]string, error) {
 
 // firstSet returns the first complete set of a family's files.
 func firstSet(files model.Files, sets [][]string, family string) ([]string, error) {
-	var missing string // of the first set
+	var missing string // file that the first set lacks
 	for _, set := range sets {
 		lacks := ""
 		for _, name := range set {
@@ -255,7 +256,8 @@ func firstSet(files model.Files, sets [][]string, family string) ([]string, erro
 	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs", ErrIncomplete, missing, family)
 }
 
-// Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. The languages are its [Directions].
+// Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. languages are those of the checkpoint's
+// [Directions].
 func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer, error) {
 	folder := model.Folder(dir)
 	names, err := f.pieceFiles(folder)

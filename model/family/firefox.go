@@ -6,8 +6,8 @@ import (
 	"dragoman/tokenizer"
 )
 
-// firefox are Firefox's and Bergamot's models, as package model/checkpoint converts them: for one pair of languages, with a
-// SentencePiece model for both sides, or for each, whose ids are the model's.
+// firefox are Firefox's and Bergamot's models, as package model/checkpoint converts them: for one pair of languages, with one
+// SentencePiece model for both sides, or one for each. The ids of its pieces are the model's ids.
 var firefox = &Family{
 	Name:     "firefox",
 	networks: []*Network{{modelType: Bergamot, fixed: marianSettings, parts: bergamotParts}},

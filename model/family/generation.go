@@ -11,8 +11,8 @@ import (
 	"dragoman/model/search"
 )
 
-// neutralSettings are unsupported generation settings, which change the result of generate(), with the literals that switch them off. A
-// null switches any of them off, too.
+// neutralSettings are unsupported generation settings, which change the result of generate(), with the literals that switch them
+// off. A null switches any of these settings off, too.
 var neutralSettings = []struct {
 	name     string
 	literals []string
@@ -40,9 +40,10 @@ const (
 	usualLength = 200
 )
 
-// parseGeneration reads the decoding defaults from generation_config.json, or from config.json in older checkpoints. Absent or null
-// settings have the defaults of generate(), except for the length. The ids of the start and end of decoding override config.json's; the
-// padding id does not, as positions depend on it. Without decoder_start_token_id translations start with bos_token_id, if that is set.
+// parseGeneration reads the decoding defaults from generation_config.json, or from config.json in older checkpoints. Absent or
+// null settings have the defaults of generate(), except for the length. The ids of the start and end of decoding override
+// config.json's; the padding id does not, because positions depend on it. Without decoder_start_token_id translations start with
+// bos_token_id, if that is set.
 func (n *Network) parseGeneration(o *object.Fields, spec *model.Spec) error {
 	o.Nullable = true
 	for _, s := range neutralSettings {
@@ -83,8 +84,8 @@ func (n *Network) parseGeneration(o *object.Fields, spec *model.Spec) error {
 	return cmp.Or(o.Err, search.DefaultOptions(spec.Generation).Validate())
 }
 
-// parseForced reads the settings of generate() that no request changes: no padding token in translations, and the end token at the
-// maximum length. Requests force the first token if it is the language's.
+// parseForced reads the settings of generate() that no request changes: no padding token in translations, and the end token at
+// the maximum length. If the first token is the language's, requests force it instead.
 func (n *Network) parseForced(o *object.Fields, spec *model.Spec) {
 	if !n.forcesTarget {
 		o.OneOf("forced_bos_token_id", "null")

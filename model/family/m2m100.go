@@ -49,7 +49,7 @@ func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, erro
 			model.TokenizerConfigFile, s.LanguageCodes)
 	}
 	config := tokenizer.Config{Unused: madeUpWords}
-	var g errgroup.Group // each takes 0.1 s of a large model's first request
+	var g errgroup.Group // concurrently, because each takes 0.1 s of a large model's first request
 	g.Go(func() (err error) {
 		config.Pieces, err = readPieces(model.Folder(dir), model.PieceModelFile)
 		return err
@@ -72,7 +72,7 @@ func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, erro
 var m2m100Networks = []*Network{{
 	modelType: "m2m_100", models: "M2M100, NLLB-200, SMaLL-100",
 	scaled: true, forcesTarget: true, parts: m2m100Parts,
-	// Most of these are settings of other models of the BART family.
+	// Most of these settings belong to other models of the BART family.
 	fixed: []setting{
 		{"activation_function", `"relu"`},
 		{"normalize_before", "true"},

@@ -68,8 +68,8 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 
 var marianTokens = targetTokens{">>", "<<"}
 
-// marianDirections determines the languages of an Opus-MT model: the targets by their tokens, others by the first of the setting,
-// tokenizer_config.json, the model card and the model's name.
+// marianDirections determines the languages of an Opus-MT model: the targets by their tokens; unknown sides by the first of the
+// user's setting, tokenizer_config.json, the model card and the model's name.
 func marianDirections(files model.Files, s settings, name string, set Directions) (Directions, error) {
 	vocabulary, err := readVocabulary(files, model.VocabFile)
 	if err != nil {

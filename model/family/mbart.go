@@ -24,7 +24,8 @@ var mbart = &Family{
 	config:     mbartConfig,
 }
 
-// mbartLanguages are the tokens of the 52 languages of mBART-50, in their order. A code for users is the part before the underscore.
+// mbartLanguages are the tokens of the 52 languages of mBART-50, in their order. The code for users is the part of a token before
+// the underscore.
 const mbartLanguages = `ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM
 	ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN
 	pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI`
@@ -112,7 +113,7 @@ func mbartForced(files model.Files, s settings) ([]string, error) {
 		Start  *int64 `json:"decoder_start_token_id"`
 		Forced *int64 `json:"forced_bos_token_id"`
 	}
-	for _, file := range []string{model.ConfigFile, model.GenerationConfigFile} { // the second has priority
+	for _, file := range []string{model.ConfigFile, model.GenerationConfigFile} { // the second file has priority
 		if _, err := model.ReadJSON(files, file, &said); err != nil {
 			return nil, err
 		}

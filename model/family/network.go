@@ -11,7 +11,8 @@ import (
 
 // Network describes a kind of network, its config.json and its weight files.
 type Network struct {
-	// modelType is the model_type of config.json. models has the names that users know; "": only this program writes it.
+	// modelType is the model_type of config.json. models has the names that users know; "": only this program writes such a
+	// config.json.
 	modelType, models string
 	// fixed are the settings that change the architecture, with their only supported value.
 	fixed  []setting
@@ -22,7 +23,7 @@ type Network struct {
 	parts func(o *object.Fields, spec *model.Spec)
 	// forcesTarget reports that requests force the first token of a translation, the language's, regardless of the settings.
 	forcesTarget bool
-	// stored is [Network.Stored]; nil: the names of the layout.
+	// stored is [Network.Stored]; nil: files have the names of the layout.
 	stored func(name string, gated bool) string
 
 	// Unused are tensors of files that the model does not read, in addition to those of all networks.

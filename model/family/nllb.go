@@ -8,11 +8,11 @@ import (
 	"dragoman/tokenizer"
 )
 
-// nllb is NLLB-200, such as facebook/nllb-200-distilled-600M. The ids of pieces are SentencePiece's plus one; the languages and <mask>
-// follow them.
+// nllb is NLLB-200, such as facebook/nllb-200-distilled-600M. The ids of pieces are SentencePiece's plus one; the languages and
+// <mask> follow the pieces.
 var nllb = &Family{
 	Name: "nllb",
-	// The last two classes load the tokenizer.json of any family. Only this family has such files.
+	// The last two classes load the tokenizer.json of any family. Only NLLB-200 has checkpoints with such a class.
 	classes:  []string{"NllbTokenizer", "NllbTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend"},
 	networks: m2m100Networks,
 	files:    [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
@@ -26,8 +26,8 @@ var sourceLast = tokenizer.Framing{
 	After: []tokenizer.Part{tokenizer.End, tokenizer.Source}, Forced: []tokenizer.Part{tokenizer.Target},
 }
 
-// nllbLanguages are the 202 languages of NLLB-200 in the order of their tokens: the code for users, and the token, FLORES-200's code. A
-// code is a tag of BCP 47: the shortest code of ISO 639, with the script unless that is the language's first.
+// nllbLanguages are the 202 languages of NLLB-200 in the order of their tokens: the code for users, and the token, FLORES-200's
+// code. A code is a tag of BCP 47: the shortest code of ISO 639, with the script unless it is the language's main one.
 //
 //go:embed nllb.txt
 var nllbLanguages string

@@ -22,7 +22,7 @@ func readPieces(files model.Files, name string) (*spm.Model, error) {
 	return pieces, nil
 }
 
-// ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
+// ownIDs reads a SentencePiece model and the ids of its pieces, for translation models with the same ids.
 func ownIDs(files model.Files, name string) (*spm.Model, map[string]int64, error) {
 	pieces, err := readPieces(files, name)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// t5 are T5s that translate. Ids are those of the SentencePiece model. Models of many languages, such as google/madlad400-3b-mt, have a
-// piece such as <2fr> for each target, at the start of the source. Others have words there, see [t5Prefixes].
+// t5 are T5s that translate. Ids are those of the SentencePiece model. Models of many languages, such as google/madlad400-3b-mt,
+// have a piece such as <2fr> for each target, at the start of the source. Other T5s have words at this place, see [t5Prefixes].
 var t5 = &Family{
 	Name:       "t5",
 	classes:    []string{"T5Tokenizer", "T5TokenizerFast", "MT5Tokenizer", "MT5TokenizerFast"},
@@ -93,7 +93,7 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 	} else if c.Prefixes, err = t5Prefixes(model.Folder(dir)); err != nil {
 		return c, err
 	}
-	c.Sparse = len(vocabulary) > pieces.Size() // unused ids are before the targets of a fine-tune
+	c.Sparse = len(vocabulary) > pieces.Size() // sparse, because unused ids precede the targets of a fine-tune
 	for token := range vocabulary {
 		if token == "<s>" || token == "<pad>" || t5Tokens.has(token) {
 			c.Special = append(c.Special, token)
@@ -115,7 +115,7 @@ func t5Framing(pieces *spm.Model, vocabulary map[string]int64) tokenizer.Framing
 	return framing
 }
 
-// t5Pieces reads a SentencePiece model, or a tokenizer.json, and the ids of its pieces, which are the model's.
+// t5Pieces reads a SentencePiece model, or a tokenizer.json, and the ids of its pieces, which are the ids of the T5.
 func t5Pieces(files model.Files) (pieces *spm.Model, ids map[string]int64, file string, err error) {
 	ok, err := files.Has(t5PiecesFile)
 	switch {
@@ -161,7 +161,7 @@ func noWords(file string) error {
 		"add them there, as in %s", file, model.ConfigFile, wordsAdvice)
 }
 
-// wordDirections determines the languages of a T5 with words, as this file has no tokens of languages.
+// wordDirections determines the languages of a T5 with words, because this file has no tokens of languages.
 func wordDirections(prefixes map[[2]string]string, set Directions, file string) (Directions, error) {
 	if len(prefixes) == 0 {
 		return Directions{}, noWords(file)
@@ -227,8 +227,8 @@ func t5Sizes(o *object.Fields, spec *model.Spec) {
 	}
 }
 
-// t5Parts reads the parts of T5ForConditionalGeneration: RMS norms, relative positions, no biases and no scale of queries. The input of
-// a tied head is scaled; since transformers 5 there is a field for it.
+// t5Parts reads the parts of T5ForConditionalGeneration: RMS norms, relative positions, no biases and no scale of queries. The
+// input of a tied head is scaled; since transformers 5 there is a field for the scaling.
 func t5Parts(o *object.Fields, spec *model.Spec) {
 	spec.ScaledHead = o.Boolean("scale_decoder_outputs", spec.TiedHead)
 	t5Layers(o, spec, "relu")
@@ -247,7 +247,7 @@ func t5Layers(o *object.Fields, spec *model.Spec, usual string) {
 	if gated && kind == "gelu" {
 		kind = "gelu_new" // as in Hugging Face's T5Config
 	}
-	spec.Gated = o.Boolean("is_gated_act", gated) // saved beside it, like dense_act_fn, with priority
+	spec.Gated = o.Boolean("is_gated_act", gated) // is_gated_act is saved too, like dense_act_fn, and has priority
 	activation, ok := activations[o.Text("dense_act_fn", kind)]
 	if !ok && o.Get("dense_act_fn") != nil {
 		o.Fail("dense_act_fn", "relu, gelu, gelu_new or silu is supported")

@@ -20,9 +20,9 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// tokenizerFile is the content of tokenizer.json. sugarme's Config has its form but for
-// the model, whose merges recent files write in another way. What sugarme would make of
-// it does not give the reference's ids: it does not fuse unknown characters, for one.
+// tokenizerFile is the content of tokenizer.json. The library sugarme's Config has the same form except for the model, whose
+// merges recent files write in another way. A tokenizer made by sugarme would not give the reference's ids: for example, it does
+// not fuse unknown characters.
 type tokenizerFile struct {
 	sugarme.Config
 	Model struct {
@@ -132,7 +132,8 @@ func (f *tokenizerFile) listed() (l spm.Listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	// Other tokens are pieces of text to SentencePiece, as in a T5's training. transformers 5 splits texts at them first.
+	// Other tokens are pieces of text to SentencePiece, as in a T5's training, while transformers 5 splits texts at these tokens
+	// first.
 	l.Control = map[string]bool{}
 	for _, token := range f.AddedTokens {
 		l.Control[token.Content] = token.Special
@@ -194,7 +195,7 @@ func (f *tokenizerFile) listUnigram(l *spm.Listed) error {
 	for n := len(l.Pieces); n > 0 && strings.HasPrefix(l.Pieces[n-1], "<extra_id_"); n = len(l.Pieces) {
 		l.Pieces, l.Scores = l.Pieces[:n-1], l.Scores[:n-1]
 	}
-	// transformers 5 writes unk_id 2 for a T5, whatever its id is.
+	// transformers 5 writes unk_id 2 for a T5, whatever the id of <unk> is.
 	if l.Unknown = int32(slices.Index(l.Pieces, "<unk>")); l.Unknown >= 0 {
 		return nil
 	}
@@ -223,7 +224,7 @@ func splitAs(config map[string]any, l *spm.Listed) error {
 	return nil
 }
 
-// sequence returns a part of the file, or the parts of a Sequence, which are in a list of this name.
+// sequence returns a part of the file, or, for a Sequence, the parts in its list called name.
 func sequence(part map[string]any, name string) (list []map[string]any) {
 	if part["type"] != "Sequence" {
 		if part != nil {

@@ -53,8 +53,8 @@ func (t targetTokens) has(token string) bool {
 	return strings.HasPrefix(token, t.open) && strings.HasSuffix(token, t.close)
 }
 
-// languages returns the ids of the tokens by language. The first of several tokens of a language, such as >>cmn<< and >>cmn_Hans<<,
-// counts: pieces are in the order of their frequency in training.
+// languages returns the ids of the tokens by language. The first of several tokens of a language, such as >>cmn<< and
+// >>cmn_Hans<<, counts, because pieces are in the order of their frequency in training.
 func (t targetTokens) languages(vocabulary map[string]int64) map[string]int64 {
 	tokens := map[string]int64{}
 	for token, id := range vocabulary {
@@ -70,8 +70,8 @@ func (t targetTokens) languages(vocabulary map[string]int64) map[string]int64 {
 	return tokens
 }
 
-// into returns directions into the targets with tokens in the vocabulary of a file, unless d has targets; these need a token if the
-// vocabulary has any.
+// into returns directions into the targets with tokens in the vocabulary of a file, unless d has targets. Targets in d need a
+// token if the vocabulary has tokens of targets.
 func (t targetTokens) into(vocabulary map[string]int64, d Directions, file string) (Directions, error) {
 	tokens := slices.Sorted(maps.Keys(t.languages(vocabulary)))
 	if len(d.Targets) == 0 {

@@ -11,8 +11,8 @@ import (
 	"dragoman/model"
 )
 
-// kinds are the kinds of a model's files. Their names have its languages, and may have the extension .gz or .zst. One folder may have
-// both. Two vocabularies are called srcvocab and trgvocab.
+// kinds are the kinds of a model's files. The names of the files have the model's languages, and may have the extension .gz or
+// .zst; a folder may have a file in both. If a model has two vocabularies, they are called srcvocab and trgvocab.
 var kinds = []struct {
 	kind string
 	name *regexp.Regexp
@@ -34,8 +34,8 @@ const MetadataFile = "metadata.json"
 // IsModel reports whether a file of this name is a model.
 func IsModel(name string) bool { return kinds[0].name.MatchString(name) }
 
-// Find returns the files of a model among names, by kind: of the model of this name, or of the only one if that is "". It chooses one of
-// several compressions of a file.
+// Find returns the files of a model among names, by kind: of the model called modelFile, or, if modelFile is "", of the only
+// model. Find chooses one of several compressions of a file.
 func Find(names []string, modelFile string) (map[string]string, error) {
 	found, pair := map[string]string{}, pairIn(modelFile)
 	for _, file := range kinds {

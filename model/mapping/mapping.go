@@ -1,11 +1,11 @@
 // Package mapping maps weight files into memory: their pages are pages of the page cache, which all workers and processes share.
 //
 // If the file system supports huge pages (ext4 since Linux 6.16, XFS and btrfs), pages that are not in memory yet are read as
-// huge pages. Matrices are read faster from them, since a page of 4 KB is exhausted after a tenth of a microsecond: a decoder
-// step of few rows takes 5% less time, see docs/benchmarks.md. Pages already in memory, as after a file was written, keep their
-// size: see [Forget].
+// huge pages. Matrices are read faster from huge pages, because a page of 4 KB is exhausted after a tenth of a microsecond: a
+// decoder step of few rows takes 5% less time, see docs/benchmarks.md. Pages already in memory, as after a file was written, keep
+// their size: see [Forget].
 //
-// [Reserve] returns memory without a file, which returns to the system as soon as it is released.
+// [Reserve] returns memory that has no file, and that returns to the system as soon as it is released.
 package mapping
 
 import (
@@ -17,12 +17,12 @@ import (
 
 // File is a mapped file, read-only. It is safe for concurrent use.
 type File struct {
-	// Bytes are the file's contents. If a disk fails to deliver them, or the file was truncated since, a reader finds zeros, and
-	// [File.Err] reports the error afterwards.
+	// Bytes are the file's contents. If a disk fails to deliver them, or the file was truncated after it was mapped, a reader
+	// finds zeros, and [File.Err] reports the error afterwards.
 	Bytes []byte
 
 	file     *os.File
-	modified time.Time // at the time of mapping
+	modified time.Time // time of modification when the file was mapped
 	guard    guard
 }
 
@@ -64,7 +64,7 @@ func (f *File) Err() error {
 	return fmt.Errorf("%s: %w: put a new file in its place by renaming it", f.file.Name(), errors.Join(ErrChanged, err))
 }
 
-// Fetch reads the bytes from `from` to before `to` into memory. It may fail without consequence.
+// Fetch reads the bytes from `from` to before `to` into memory. Fetch may fail without consequence.
 func (f *File) Fetch(from, to int) {
 	if f == nil {
 		return

@@ -28,7 +28,7 @@ func Reserve(n int) ([]byte, error) {
 	return unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 }
 
-// Release gives reserved memory back to the system. It must not be used afterwards.
+// Release gives reserved memory back to the system. The memory must not be used afterwards.
 func Release(b []byte) { unmap(b) }
 
 // guard keeps the process alive if a mapping cannot be read.

@@ -11,9 +11,10 @@ import (
 	"dragoman/model/search"
 )
 
-// CheckInvariance checks that a sentence's result does not depend on the rest of its batch: it decodes each job alone, and all of
-// them in rounds rounds, in random order and in random batches of up to 20 sentences, which rest at random in every fourth round
-// and are encoded in pieces. Tokens and scores must be equal to the last bit. maxRows is as in Decode.
+// CheckInvariance checks that a sentence's result does not depend on the rest of its batch: it decodes each job alone, and then
+// all jobs as many times as rounds says, in random order and in random batches of up to 20 sentences. In every fourth round,
+// sentences skip steps at random and are encoded in pieces. Tokens and scores must be equal to the last bit. maxRows is as in
+// Decode.
 func CheckInvariance(t *testing.T, m model.Model, jobs []Job, maxRows, rounds int) {
 	t.Helper()
 	alone := make([]search.Result, len(jobs))

@@ -1,8 +1,8 @@
 // Package modeltest reads the goldens made by Hugging Face transformers for the bundled checkpoint and for small random
 // checkpoints, of odd shapes and of other families.
 //
-// scripts/goldens/models.py writes them below model/testdata; its header says how. Every golden names the versions that made it
-// and the checksums of the checkpoint's files. Only tests use this package.
+// scripts/goldens/models.py writes them below model/testdata; the header of the script says how. Every golden names the versions
+// that made it and the checksums of the checkpoint's files. Only tests use this package.
 package modeltest
 
 import (
@@ -31,8 +31,8 @@ type Goldens struct {
 	Settings map[string]model.Generation `json:"settings"`
 	Cases    []Case                      `json:"cases"`
 	Traces   []Trace                     `json:"traces"`
-	// Padded has, by setting, the outputs of all cases decoded as one padded batch, without margins. The bundled checkpoint's
-	// goldens have none.
+	// Padded has, by setting, the outputs, without margins, of all cases decoded as one padded batch. The bundled checkpoint's
+	// goldens have no such outputs.
 	Padded map[string][]Output `json:"padded"`
 }
 
@@ -75,8 +75,8 @@ type Output struct {
 	// Score is the best hypothesis's: its summed log-probability divided by (len(IDs)-1)^LengthPenalty. It is 0 in greedy
 	// searches.
 	Score float64 `json:"score"`
-	// Margin is the smallest difference of two scores on whose comparison the search depended; nil if it compared none or if it
-	// was not measured.
+	// Margin is the smallest difference of two scores on whose comparison the search depended; nil if the search compared no
+	// scores or the margin was not measured.
 	Margin *float64 `json:"margin"`
 }
 

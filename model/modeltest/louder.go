@@ -15,8 +15,8 @@ import (
 // intoStream matches T5's weights whose outputs are added to the residual stream.
 var intoStream = regexp.MustCompile(`^shared\.|\.(o|wo)\.weight$`)
 
-// Louder returns the goldens of a T5 in half precision with a residual stream times times as large, as in real models. Its norms
-// divide by that factor again, so its outputs are the same.
+// Louder returns the goldens of a T5 in half precision whose residual stream is larger by the factor times, as in real models.
+// The norms divide by that factor again, so the outputs are the same.
 func Louder(t testing.TB, g *Goldens, times float32) *Goldens {
 	t.Helper()
 	louder := *g

@@ -12,11 +12,11 @@ import (
 	"dragoman/model/search"
 )
 
-// TieTolerance is the difference of two scores below which two correct implementations may decide differently. It is far above
-// the rounding of 32-bit floats (some 1e-6 here) and far below the effect of a mistake.
+// TieTolerance is the difference of two scores below which two correct implementations may decide differently. The tolerance is
+// far above the rounding of 32-bit floats (some 1e-6 here) and far below the effect of a mistake.
 const TieTolerance = 1e-4
 
-// CheckOutput compares a result with the reference's. They may differ only if scores tie.
+// CheckOutput compares a result with the reference's. The two may differ only if scores tie.
 func CheckOutput(t *testing.T, setting string, c Case, got search.Result, want Output, eos int64) {
 	t.Helper()
 	ids := Tokens(c, got, eos)
@@ -84,7 +84,7 @@ func CheckTrace(t *testing.T, m model.Model, c Case, trace Trace) {
 func checkStep(t *testing.T, want Step, got model.Row, name string) {
 	t.Helper()
 	assert.InDelta(t, want.LogSumExp, got.LogSumExp, traceTolerance, name)
-	last := len(want.IDs) - 1 // may tie with an unlisted token
+	last := len(want.IDs) - 1 // the last listed token may tie with an unlisted one
 	for j, id := range want.IDs {
 		assert.InDelta(t, want.LogProbs[j], got.LogProbs[j], traceTolerance, "%s candidate %d", name, j)
 		ties := j == last || want.LogProbs[j]-want.LogProbs[j+1] < TieTolerance || j > 0 && want.LogProbs[j-1]-want.LogProbs[j] < TieTolerance

@@ -28,7 +28,8 @@ func MixedJobs(m model.Model, cases []Case, maxLength int) []Job {
 }
 
 // Decode translates jobs in one batch and returns their results in order. Before each step, room returns the number of sentences
-// that may join, given the number in the batch. maxRows limits the batch's rows, which room must respect; 0 is room for all jobs.
+// that may join, given the number in the batch. maxRows limits the batch's rows, and room must keep to the limit; 0 means room
+// for all jobs.
 func Decode(m model.Model, jobs []Job, maxRows int, room func(running int) int) ([]search.Result, error) {
 	return decode(m, jobs, maxRows, room, nil)
 }
@@ -62,14 +63,14 @@ func decode(m model.Model, jobs []Job, maxRows int, room func(running int) int, 
 	return r.Results, nil
 }
 
-// Runner searches the translations of the sentences in a batch that it alone uses. It must be used by one goroutine.
+// Runner searches the translations of the sentences in a batch that nothing else uses. It must be used by one goroutine.
 type Runner struct {
 	Results   []search.Result // of finished jobs, by number
 	Jobs      []int           // the number of the job in each slot
 	batch     model.Batch
 	spec      model.Spec
 	sequences []*search.Sequence // by slot
-	// Divide, if set, has sources encoded in pieces between steps, in which sentences rest at random.
+	// Divide, if set, makes the runner encode sources in pieces between steps, and leave sentences out of steps at random.
 	Divide *rand.Rand
 }
 
@@ -78,7 +79,7 @@ func NewRunner(b model.Batch, spec model.Spec, n int) *Runner {
 	return &Runner{Results: make([]search.Result, n), batch: b, spec: spec}
 }
 
-// Join lets jobs join the batch; first is the number of the first one.
+// Join lets jobs join the batch; first is the number of the first job.
 func (r *Runner) Join(jobs []Job, first int) error {
 	var sources [][]int64
 	for i, j := range jobs {
@@ -147,7 +148,7 @@ func (r *Runner) Step() error {
 	return nil
 }
 
-// Leave removes the sentence in a slot. The last one takes its place, as in the batch.
+// Leave removes the sentence in a slot. The last sentence takes its slot, as in the batch.
 func (r *Runner) Leave(i int) {
 	last := len(r.sequences) - 1
 	r.sequences[i], r.Jobs[i] = r.sequences[last], r.Jobs[last]

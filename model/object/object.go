@@ -27,7 +27,7 @@ func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 		if err != nil {
 			return model.NoEOF(err)
 		}
-		name, _ := tok.(string) // the decoder allows nothing else here
+		name, _ := tok.(string) // a name, because the decoder allows nothing else here
 		if seen[name] {
 			return fmt.Errorf("%.100q appears twice", name)
 		}
@@ -169,7 +169,7 @@ func Shorten(raw json.RawMessage) string {
 // List returns the length of a list; 0 if it is absent.
 func (o *Fields) List(name string) int {
 	var list []json.RawMessage
-	_ = json.Unmarshal(o.Get(name), &list) // other values are not supported
+	_ = json.Unmarshal(o.Get(name), &list) // values that are not lists count as empty
 	return len(list)
 }
 

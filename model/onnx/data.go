@@ -12,12 +12,12 @@ import (
 	"dragoman/model/mapping"
 )
 
-// Alignment is the multiple at which every weight of a Data file starts, in bytes: a page, so that a runtime can map each weight
-// separately.
+// Alignment is the number of bytes of which the offset of every weight in a Data file is a multiple: a page, so that a runtime
+// can map each weight separately.
 const Alignment = 4096
 
 // Data is a file of weights outside the graphs that use them. Weights are appended once, under a unique name, and read by any
-// number of graphs in the same folder. It is not safe for concurrent use.
+// number of graphs in the same folder. A Data is not safe for concurrent use.
 type Data struct {
 	name    string // of the file, as the graphs refer to it
 	file    *os.File
@@ -46,8 +46,8 @@ func CreateData(path string) (*Data, error) {
 	return d, nil
 }
 
-// Add appends a weight whose elements, little-endian and row-major, are written by write. It fails unless write writes exactly
-// the bytes of the shape.
+// Add appends a weight whose elements, little-endian and row-major, are written by write. Add fails unless write writes exactly
+// the number of bytes of the shape.
 func (d *Data) Add(name string, t DataType, shape []int, write func(io.Writer) error) (Weight, error) {
 	if _, ok := d.weights[name]; ok {
 		return Weight{}, fmt.Errorf("weight %s is added twice", name)

@@ -13,9 +13,9 @@ const chainOperator = "Chain"
 
 // Chain is a sequence of nodes, in the order of execution, fused into one node of a graph.
 type Chain struct {
-	Operators []string // of the nodes
-	// Values has for each node its number of inputs and of outputs, and their value numbers; -1: left out. The first numbers are
-	// the inputs of the chain, the next its outputs, and the rest the values between its nodes.
+	Operators []string // operators of the nodes
+	// Values has for each node its number of inputs and of outputs, and their value numbers; -1: left out. The first numbers
+	// stand for the inputs of the chain, the next for its outputs, and the rest for the values between its nodes.
 	Values                 []int32
 	Inputs, Outputs, Total int
 }
@@ -170,7 +170,7 @@ func chainNode(links []link, domain string, inputs, outputs []string) message {
 		for _, attribute := range l.attributes {
 			named := message(bytes.Clone(attribute))
 			var name string
-			_ = eachField(attribute, func(field protowire.Number, f value) error { // it was read before
+			_ = eachField(attribute, func(field protowire.Number, f value) error { // no error, because the attribute was read before
 				if field == attrName {
 					name = string(f.bytes)
 				}

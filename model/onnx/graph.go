@@ -33,7 +33,7 @@ func (t DataType) Size() int {
 }
 
 const (
-	// irVersion 8 and opset 17 are the oldest with all operators of the graphs (LayerNormalization).
+	// irVersion 8 and opset 17 are the oldest versions with all operators of the graphs (LayerNormalization).
 	irVersion = 8
 	opset     = 17
 
@@ -50,7 +50,7 @@ type Graph struct {
 	nodes                         []node
 	initializers, inputs, outputs message // encoded fields
 	constants                     map[string]bool
-	count                         int // of nodes, for unique names
+	count                         int // number of nodes, for unique names
 }
 
 // node is an operator. Its attributes are encoded last: see [FloatVar].

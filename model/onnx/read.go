@@ -46,7 +46,7 @@ func Operators(model []byte, domain string) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// readWeight reads a TensorProto; a tensor within the graph has no file.
+// readWeight reads a TensorProto; a tensor within the graph gives a Weight without a File.
 func readWeight(tensor []byte) (Weight, error) {
 	var w Weight
 	err := eachField(tensor, func(field protowire.Number, f value) error {

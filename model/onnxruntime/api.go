@@ -33,13 +33,13 @@ type API struct {
 	owner bool // owns onnxruntime_go's environment
 }
 
-// Load loads ONNX Runtime's shared library from a path, unless it is loaded already. It disables the library's telemetry, and the
+// Load loads ONNX Runtime's shared library from a path, unless it is loaded already. Load disables the library's telemetry. The
 // library is never unloaded. The caller must close the API after everything made with it.
 func Load(library string) (*API, error) {
 	if _, err := os.Stat(library); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("ONNX Runtime's library is not at %s: run `make runtime` or set ONNXRUNTIME_LIB to the path of libonnxruntime.so", library)
 	}
-	// Otherwise published builds, from 1.30 on at the latest, send usage data to their makers.
+	// Without this, published builds, from 1.30 on at the latest, send usage data to their makers.
 	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func Load(library string) (*API, error) {
 	return a, nil
 }
 
-// open finds the C API of a library and creates its environment, of which a process has one: it is onnxruntime_go's, shared by
-// all later uses.
+// open finds the C API of a library and creates its environment, of which a process has one: the environment is onnxruntime_go's,
+// and all later uses share it.
 func (a *API) open(library string) error {
 	path := C.CString(library)
 	defer C.free(unsafe.Pointer(path))
@@ -80,7 +80,7 @@ func (a *API) Close() {
 		C.release_env(a.c, a.env)
 	}
 	if a.owner {
-		_ = ort.DestroyEnvironment() // fails only if there is none
+		_ = ort.DestroyEnvironment() // fails only if there is no environment
 	}
 }
 

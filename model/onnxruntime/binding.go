@@ -12,7 +12,7 @@ import (
 	"dragoman/model/onnx"
 )
 
-// Binding binds a session's inputs and outputs to memory, so that a run neither creates nor allocates tensors. It owns the
+// Binding binds a session's inputs and outputs to memory, so that a run neither creates nor allocates tensors. A Binding owns the
 // tensors, not the memory. It must be used by one goroutine at a time.
 type Binding struct {
 	session *Session
@@ -37,7 +37,7 @@ func (s *Session) NewBinding() (*Binding, error) {
 	return b, nil
 }
 
-// Input binds the input called name to data. It does nothing if that binding exists already. Run returns its error.
+// Input binds the input called name to data. Input does nothing if the input is bound so already. Run returns the error of Input.
 func (b *Binding) Input(name string, data unsafe.Pointer, t onnx.DataType, shape ...int) {
 	b.bind(name, data, t, shape, 0)
 }
@@ -71,7 +71,7 @@ func (b *Binding) bind(name string, data unsafe.Pointer, t onnx.DataType, shape 
 	C.session_release_value(a.c, unneeded.value)
 }
 
-// Run runs the session, or starts it if it is on a stream.
+// Run runs the session, or only starts the run if the session is on a stream.
 func (b *Binding) Run() error {
 	if b.err != nil {
 		return b.err

@@ -20,8 +20,8 @@ var ErrProvider = errors.New("no CUDA provider")
 type Setup struct {
 	Path    string         // of the graph's file
 	Graph   []byte         // or the graph itself
-	Domain  unsafe.Pointer // of its operators, an *OrtCustomOpDomain; nil: none
-	Threads int            // of ONNX Runtime, for its own operators
+	Domain  unsafe.Pointer // domain of its operators, an *OrtCustomOpDomain; nil: none
+	Threads int            // threads of ONNX Runtime, for its own operators
 	Config  map[string]string
 	// Constants are the graph's external weights, whose file content is in Data, so that ONNX Runtime does not read the file.
 	// Data must stay in place, outside Go's heap, until the session is closed.
@@ -106,7 +106,7 @@ func (a *API) newSession(ctx context.Context, s Setup, load func(*options) (*Ses
 	stop := context.AfterFunc(ctx, func() { cancelled <- a.check(C.session_cancel(a.c, o.c)) })
 	made, err := load(o)
 	if !stop() {
-		err = errors.Join(ctx.Err(), <-cancelled) // the options are in use until then
+		err = errors.Join(ctx.Err(), <-cancelled) // waits, because the options are in use until then
 	}
 	if err != nil {
 		made.Close()
@@ -178,7 +178,7 @@ func (o *options) session() (*Session, error) {
 }
 
 func (o *options) close() {
-	for _, value := range o.constants { // their descriptions, not their memory
+	for _, value := range o.constants { // releases the descriptions of constants, not their memory
 		C.session_release_value(o.api.c, value)
 	}
 	C.session_release_options(o.api.c, o.c)

@@ -16,9 +16,9 @@ import (
 const workPrefix = ".adding-"
 
 // Add adds the next version of a model to the repository dir, and creates the model's folder and the repository if needed. It
-// locks the model, so that a second process waits (it calls waiting once, and gives up when ctx ends) and gets the following
-// number. fill writes an exported folder to work, an empty folder, which is moved to its number once all of it is on the disk.
-// Any failure, also of fill, leaves nothing behind; the next Add removes the remains of a killed process.
+// locks the model, so that a second process waits and gets the following number; that process calls waiting once, and gives up
+// when ctx ends. fill writes an exported folder to work, an empty folder. Add renames work to the version's number once all its
+// files are on the disk. Any failure, also of fill, leaves nothing behind; the next Add removes the remains of a killed process.
 func Add(ctx context.Context, dir, name string, waiting func(), fill func(ctx context.Context, work string) error) (version int, err error) {
 	if err := CheckName(name); err != nil {
 		return 0, err

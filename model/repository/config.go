@@ -13,12 +13,12 @@ import (
 // Auto, as precision or device of a model, selects the best one, whatever the environment says.
 const Auto = "auto"
 
-// Config is the config.yaml of a model. The zero value of a field means the environment's value, if an environment variable sets
-// the same for all models.
+// Config is the config.yaml of a model. The zero value of a field means the value of the environment variable that has the same
+// setting for all models, if there is one.
 type Config struct {
 	// Versions selects the served versions; the newest by default.
 	Versions Versions
-	// Precision is the required precision of exports, in which `dragoman pull` makes them; Auto or "" means any.
+	// Precision is the required precision of exports; `dragoman pull` makes exports in this precision. Auto or "" means any.
 	Precision model.Precision
 	Device    string // "", Auto, "cpu" or "cuda"
 	Workers   int    // copies that decode in parallel (APP_WORKERS)
@@ -46,8 +46,8 @@ type Versions struct {
 // Pair is a direction of translation. Codes are as written; "*" is any language.
 type Pair struct{ From, To string }
 
-// ParseConfig reads a model's config.yaml. It is strict: the error is one line with the line number, the fault and the allowed
-// values.
+// ParseConfig reads a model's config.yaml. ParseConfig is strict. Its error is one line with the line number, the fault and the
+// allowed values.
 func ParseConfig(raw []byte) (Config, error) {
 	c := Config{Versions: Versions{Latest: 1}}
 	err := parse(raw, fields{

@@ -25,7 +25,7 @@ var (
 	pairPattern = regexp.MustCompile(`^(\*|[A-Za-z]{2,8}(?:_[A-Za-z0-9]{1,8})*)-(\*|[A-Za-z]{2,8}(?:_[A-Za-z0-9]{1,8})*)$`)
 )
 
-// readFile reads a small regular file. It does not block on other files, such as a pipe.
+// readFile reads a small regular file. It does not block on a file of another kind, such as a pipe.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

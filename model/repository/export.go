@@ -18,7 +18,7 @@ const maxFiles = 64
 
 // exported is a manifest that was read.
 type exported struct {
-	fingerprint string // at the time of reading
+	fingerprint string // fingerprint of the file when it was read
 	manifest    *model.Manifest
 	identity    string
 	err         error
@@ -96,14 +96,14 @@ func identity(m *model.Manifest) string {
 		Format: m.Format, Precision: m.Precision, Family: m.Family, Spec: m.Spec, Languages: m.Languages,
 		Sources: m.Sources, Targets: m.Targets, Files: m.Files,
 	})
-	if err != nil { // numbers, strings and lists, which were JSON before
+	if err != nil { // cannot happen: the values are numbers, strings and lists
 		return ""
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
 // checkSizes compares the sizes of the files in dir with a manifest and adds them up. The fingerprint changes when one of the
-// files does.
+// files changes.
 func checkSizes(dir string, files map[string]model.File) (total int64, fingerprint string, err error) {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -11,7 +11,7 @@ import (
 // links resolves names.
 type links struct {
 	models    map[string]*Model
-	aliases   map[string]string // to names of models
+	aliases   map[string]string // names of models by alias
 	pipelines map[string]Pipeline
 }
 
@@ -31,7 +31,7 @@ func (s *scan) link() {
 		s.linkAliases(l, &s.snapshot.Models[i])
 	}
 	for name, p := range l.pipelines {
-		p.Steps = slices.Clone(p.Steps) // the scanner shares the slice
+		p.Steps = slices.Clone(p.Steps) // a copy, because the scanner shares the slice
 		for i := range p.Steps {
 			p.Steps[i].Model.Name = l.name(p.Steps[i].Model.Name)
 		}
@@ -86,7 +86,7 @@ func (s *scan) linkOrder(l links) {
 	}
 }
 
-// name returns the name for a name or alias.
+// name returns the name of the model or pipeline that s names, which may be an alias.
 func (l links) name(s string) string {
 	if name, ok := l.aliases[s]; ok {
 		return name

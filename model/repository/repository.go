@@ -29,16 +29,16 @@ type Snapshot struct {
 	Models []Model
 	// Pipelines are sorted by name, and also include broken ones. No pipeline has a model's name or alias.
 	Pipelines []Pipeline
-	// Order has the names of all models and pipelines in the order in which they are tried for a request that names none: first
-	// the order in config.yaml, then the other models by name, then the other pipelines.
+	// Order has the names of all models and pipelines in the order in which they are tried for a request that names no model:
+	// first the order in config.yaml, then the other models by name, then the other pipelines.
 	Order []string
 	// Pivots are codes of languages, as written, through which pairs without a model are translated; none disables that.
 	Pivots []string
 	// Problems are ignored parts that are not the Err of a model, version or pipeline: at most 100 of each repository, and a last
-	// one with the number of further problems.
+	// problem with the number of further ones.
 	Problems []Problem
-	// Err means that a repository, or its config.yaml, could not be read, so that its content is missing here, or is as a
-	// [Scanner] read it before. It is also among the Problems.
+	// Err means that a repository, or its config.yaml, could not be read, so that its content is missing here, or is the content
+	// that a [Scanner] read before. The error is also among the Problems.
 	Err error
 	// Fingerprint changes with all fields above: when folders, versions or configuration files are added, removed or changed, and
 	// when their errors change.
@@ -48,15 +48,15 @@ type Snapshot struct {
 // Model is a named model and its versions.
 type Model struct {
 	Name string
-	Dir  string // its folder, which has the folders of its versions
-	// Config is its config.yaml, or the defaults if it has none.
+	Dir  string // the model's folder, which has the folders of its versions
+	// Config is the model's config.yaml, or the defaults if there is none.
 	Config Config
 	// Aliases are the aliases of Config that no other model or pipeline has.
 	Aliases []string
 	// Versions are sorted, the newest last. There may be none.
 	Versions []Version
-	// Err is the reason why the folder, or the whole repository, cannot be read, or its config.yaml is invalid. The content last
-	// read by a [Scanner] replaces it.
+	// Err is the reason why the folder, or the whole repository, cannot be read, or why the model's config.yaml is invalid. The
+	// snapshot then has the content that a [Scanner] read before.
 	Err error
 }
 
@@ -71,10 +71,10 @@ type Version struct {
 	// Bytes is the size of the export's files.
 	Bytes int64
 	// Identity is equal for versions that translate alike: a hash of the manifest's checksums, sizes, languages, family and
-	// precision. It does not include the origin of the model.
+	// precision. The hash does not include the origin of the model.
 	Identity string
-	// Fingerprint changes when the folder is exported again or replaced, or one of its files is written: it has sizes, times and
-	// inodes of its manifest and the listed files.
+	// Fingerprint changes when the folder is exported again or replaced, or one of its files is written: the fingerprint has
+	// sizes, times and inodes of the manifest and the listed files.
 	Fingerprint string
 	// Err is the reason why the version cannot be served. Sizes of files were compared with the manifest; checksums are compared
 	// when the model is loaded.
@@ -150,7 +150,7 @@ var (
 // notInNames matches runs of characters that a model's name cannot contain, or cannot begin with.
 var notInNames = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9._-]+`)
 
-// NameFor returns a model's name derived from the name of its source, or "" if no character of it is allowed.
+// NameFor returns a model's name derived from the name of its source, or "" if no character of source is allowed.
 func NameFor(source string) string {
 	name := strings.Trim(notInNames.ReplaceAllString(source, "-"), "-")
 	if name = name[:min(len(name), 63)]; CheckName(name) != nil {

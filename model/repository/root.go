@@ -38,7 +38,7 @@ func (f *findings) problem(path, format string, args ...any) {
 	f.problems = append(f.problems, Problem{path, fmt.Sprintf(format, args...)})
 }
 
-// all returns the problems, with a last one that has the number of further problems.
+// all returns the problems, with a last problem that tells the number of further ones.
 func (f *findings) all(path string) []Problem {
 	if f.more == 0 {
 		return f.problems
@@ -117,7 +117,7 @@ func (r *reading) entries(dir string) ([]string, error) {
 	return names, nil
 }
 
-// readSettings reads the configuration of the repository. If it is invalid, the previous one stays.
+// readSettings reads the configuration of the repository. If the configuration is invalid, the previous one stays.
 func (r *reading) readSettings(path string) {
 	raw, err := readFile(path)
 	if err == nil {
@@ -130,7 +130,7 @@ func (r *reading) readSettings(path string) {
 	}
 }
 
-// model reads the folder of a model. Its unreadable parts stay as before, too.
+// model reads the folder of a model. Unreadable parts of the folder stay as before, too.
 func (r *reading) model(name, dir string) {
 	entries, err := r.entries(dir)
 	if err == nil && len(entries) == 0 {

@@ -14,24 +14,24 @@ import (
 
 // Limits of a scan: the contents of a folder must not determine its duration, nor affect other repositories.
 const (
-	maxEntries  = 10_000           // of a repository or a model's folder; the others are ignored
+	maxEntries  = 10_000           // of a repository or a model's folder; further ones are ignored
 	maxVersions = 10_000           // of a repository
 	maxProblems = 100              // of a repository
-	patience    = 10 * time.Second // with an unresponsive file system
+	patience    = 10 * time.Second // longest wait for an unresponsive file system
 )
 
 // Scan reads the repositories in dirs once; see [Scanner.Scan].
 func Scan(dirs []string) Snapshot { return NewScanner(dirs).Scan() }
 
-// Scanner reads repositories repeatedly, each independently: unreadable parts of one stay as before, with a reason, and the
-// others are read. It reads a manifest again if it has changed. It is safe for concurrent use.
+// Scanner reads repositories repeatedly, each independently: unreadable parts of a repository stay as before, with a reason, and
+// everything else is read. A manifest is read again if it has changed. A Scanner is safe for concurrent use.
 type Scanner struct {
 	dirs []string // without duplicates
 	read func(dir string, before root) root
 
 	mu      sync.Mutex          // guards the fields below; held by a scan
-	roots   []root              // of dirs, as last read
-	pending map[int]<-chan root // of dirs, reads in progress
+	roots   []root              // contents of dirs, as last read
+	pending map[int]<-chan root // reads of dirs in progress
 }
 
 // NewScanner returns a scanner of the repositories in dirs.
@@ -46,9 +46,9 @@ func NewScanner(dirs []string) *Scanner {
 	return s
 }
 
-// Scan reads the repositories. If several have a model of the same name, the first one counts. Scan reads manifests and
-// configuration and compares the sizes of files, so it takes milliseconds for hundreds of models; it reads at most 10,000 entries
-// of a folder and 10,000 versions of a repository.
+// Scan reads the repositories. If several repositories have a model of the same name, the first one counts. Scan reads manifests
+// and configuration and compares the sizes of files, so it takes milliseconds for hundreds of models; it reads at most 10,000
+// entries of a folder and 10,000 versions of a repository.
 func (s *Scanner) Scan() Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Scanner) Scan() Snapshot {
 		if s.pending[i] == nil {
 			answer, before := make(chan root, 1), s.roots[i]
 			s.pending[i] = answer
-			go func() { answer <- s.read(dir, before) }() // a wait for a file system cannot be cancelled
+			go func() { answer <- s.read(dir, before) }() // in another goroutine, because a wait for a file system cannot be cancelled
 		}
 	}
 	late := make(chan struct{})
@@ -68,7 +68,7 @@ func (s *Scanner) Scan() Snapshot {
 			delete(s.pending, i)
 			continue
 		}
-		select { // both may have been ready
+		select { // the answer may have been ready at the same time
 		case s.roots[i] = <-s.pending[i]:
 			delete(s.pending, i)
 		default:

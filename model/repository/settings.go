@@ -20,7 +20,7 @@ type settings struct {
 	pipelines []Pipeline // sorted by name
 }
 
-// parseSettings reads the config.yaml of a repository. path is its path. It is as strict as ParseConfig.
+// parseSettings reads the config.yaml of a repository. path is the path of the file. parseSettings is as strict as ParseConfig.
 func parseSettings(raw []byte, path string) (settings, error) {
 	var s settings
 	err := parse(raw, fields{

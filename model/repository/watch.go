@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Watch scans the repositories repeatedly, at the interval every, until ctx ends. It calls changed, and waits for it, if the
-// snapshot differs from since and is the same as the previous one: so a folder that is still being copied is not taken
-// half-finished. It polls, as network file systems and container mounts send no notifications.
+// Watch scans the repositories repeatedly, at the interval every, until ctx ends. It calls changed, and waits until that returns,
+// if the snapshot differs from since and is the same as the previous snapshot, so that a folder that is still being copied is not
+// taken half-finished. Watch polls, because network file systems and container mounts send no notifications.
 func (s *Scanner) Watch(ctx context.Context, since Snapshot, every time.Duration, changed func(Snapshot)) {
 	seen, handled := since.Fingerprint, since.Fingerprint
 	ticker := time.NewTicker(every)

@@ -22,9 +22,9 @@ type beam struct {
 	trace    trace
 	live     int       // rows 0 to live-1 carry a hypothesis, the others are dead
 	scores   []float32 // [Beams], sums of log-probabilities, best first
-	verdicts []verdict // [Beams], of the rules, on each row's next token
-	touched  int       // maximum number of tokens of a row that the rules may touch
-	finished []ending  // at most Beams, best first
+	verdicts []verdict // [Beams], results of the rules for each row's next token
+	touched  int       // maximum number of tokens of a row whose scores the rules may lower
+	finished []ending  // at most Beams sentences, best first
 	done     bool
 
 	ranked  []continuation // scratch: the best 2·Beams of a step
@@ -36,13 +36,13 @@ type beam struct {
 // continuation is a row's hypothesis with one more token.
 type continuation struct {
 	score   float32 // sum of log-probabilities
-	logProb float32 // of the token, under the rules
+	logProb float32 // log-probability of the token, after the rules
 	id      int64
 	row     int
 }
 
-// before orders continuations: best first. Equal sums are ordered by row, then by the row's own order, so that the result does
-// not depend on the number of candidates per row.
+// before orders continuations: best first. Continuations with equal sums are ordered by row, then by the row's own order, so that
+// the result does not depend on the number of candidates per row.
 func (c continuation) before(d continuation) bool {
 	switch {
 	case c.score != d.score:
@@ -173,10 +173,10 @@ func (b *beam) ends(c continuation) bool {
 // mustEnd reports whether the next token is the end token, whatever its probability.
 func (b *beam) mustEnd() bool { return b.forced && b.trace.length()+1 == b.opts.MaxLength }
 
-// finish moves the sentences that end now, and rank among the first Beams, to finished. Of equal scores the older sentence stays
-// ahead.
+// finish moves the sentences that end now, and rank among the first Beams, to finished. Among equal scores the older sentence
+// stays ahead.
 func (b *beam) finish() {
-	generated := b.trace.length() // without the first token, with the present one
+	generated := b.trace.length() // without the first token, with the current one
 	for _, c := range b.ranked[:min(len(b.ranked), b.opts.Beams)] {
 		if !b.ends(c) {
 			continue
@@ -232,8 +232,8 @@ func (b *beam) over() bool {
 	if b.opts.EarlyStopping == StopEarly {
 		return true
 	}
-	// The best possible score of the best running row. Its sum only falls, so a positive length penalty makes it look best at
-	// full length, which "never" assumes and "false" does not.
+	// The best possible score of the best running row. The row's sum only falls, so with a positive length penalty its normalized
+	// score can be best at full length. "never" assumes the full length, "false" does not.
 	length := b.trace.length()
 	if b.opts.EarlyStopping == StopNever && b.opts.LengthPenalty > 0 {
 		length = b.opts.MaxLength - 1
@@ -282,7 +282,8 @@ func (b *beam) sentence(e ending) Result {
 	return r
 }
 
-// deadEnd returns the best row of the last step, unfinished. follow found no live row, so scores still has that step's scores.
+// deadEnd returns the best row of the last step, unfinished. follow found no live row, so the field scores still has that step's
+// scores.
 func (b *beam) deadEnd() Result {
 	steps := b.trace.steps
 	r := Result{Tokens: make([]int64, steps), Truncated: true}

@@ -18,11 +18,11 @@ import (
 //     of the rows goes to the best continuations of all banks.
 //
 // A model returns the best candidates of a row only. The log-probability of a token that is not among them is below theirs: it
-// counts as the last one's, less unlisted. So the search needs no more candidates than beam search, and a sentence's result
+// counts as the last candidate's, less unlisted. So the search needs no more candidates than beam search, and a sentence's result
 // depends only on its own rows.
 //
 // The search ends once the wanted number of finished sentences cannot be beaten at the present length: unlike beam search, it
-// does not wait for as many as beams.
+// does not wait for as many sentences as beams.
 type constrained struct {
 	beam
 	forms *forms
@@ -40,7 +40,7 @@ type option struct {
 	continuation
 	progress
 	bank int
-	turn int // the round in which it is taken: 0 for the share of a bank
+	turn int // the round in which the option is taken: 0 for the share of a bank
 }
 
 func newConstrained(opts Options, c Constraints, prefix []int64, spec model.Spec) *constrained {
@@ -76,7 +76,7 @@ func (c *constrained) collect(rows []model.Row) {
 			c.offer(r, id, row.LogProbs[i], i == 0)
 		}
 		beyond := row.LogProbs[len(listed)-1] - unlisted
-		stranded := c.forms.joints.ends(c.lastOf(r)) // a phrase that begins here
+		stranded := c.forms.joints.ends(c.lastOf(r)) // drops a phrase that begins here
 		if c.has[r].node > start || !stranded {
 			c.offerPhrases(r, c.has[r].node, listed, beyond)
 		}
@@ -86,7 +86,8 @@ func (c *constrained) collect(rows []model.Row) {
 	}
 }
 
-// offerPhrases offers the tokens after a node that are not listed, of phrases that a row lacks.
+// offerPhrases offers the tokens that follow a node in phrases that the row lacks, except tokens in listed, which were offered
+// already.
 func (c *constrained) offerPhrases(r, node int, listed []int64, logProb float32) {
 	at := c.has[r].node
 	for _, edge := range c.forms.nodes[node].next {
@@ -99,7 +100,7 @@ func (c *constrained) offerPhrases(r, node int, listed []int64, logProb float32)
 	}
 }
 
-// offer adds a continuation of a row to the pool, if it is allowed. best reports whether it is the row's best one.
+// offer adds a continuation of a row to the pool, if it is allowed. best reports whether the continuation is the row's best one.
 func (c *constrained) offer(r int, id int64, logProb float32, best bool) {
 	logProb, allowed := c.rules.apply(&c.verdicts[r], id, logProb)
 	o := option{continuation: continuation{score: c.scores[r] + logProb, logProb: logProb, id: id, row: r}}
@@ -146,7 +147,7 @@ func (c *constrained) rankByBank() {
 		}
 	}
 	c.ranked = c.ranked[:0]
-	best := 0 // with all phrases, so far
+	best := 0 // number of options with all phrases so far
 	for _, o := range c.pool {
 		if o.bank != c.forms.total {
 			continue
@@ -170,12 +171,12 @@ func (c *constrained) rankByBank() {
 	}
 }
 
-// precedence returns the order in which a bank gets its share; the rest goes by score alone.
+// precedence returns the order in which the bank of an option gets its share; the rest of the rows goes by score alone.
 func (c *constrained) precedence(o option) int {
 	switch {
 	case o.turn > 0, o.bank == c.forms.total:
 		return 0
-	case o.bank == 0 && c.opts.Beams > 2: // otherwise a hypothesis within a phrase would never complete it
+	case o.bank == 0 && c.opts.Beams > 2: // otherwise a hypothesis within a phrase would never complete the phrase
 		return 1
 	}
 	return 2 + c.forms.total - o.bank

@@ -17,9 +17,9 @@ type greedy struct {
 	prefix int
 
 	history   []int64 // decoder tokens, including the prefix; capacity MaxLength
-	verdict   verdict // of the rules, on the next token
-	sum       float32 // of the log-probabilities
-	ended     bool    // with the end token
+	verdict   verdict // result of the rules for the next token
+	sum       float32 // sum of the log-probabilities
+	ended     bool    // whether the sentence has its end token
 	done      bool
 	truncated bool
 
@@ -86,10 +86,10 @@ func (g *greedy) take(id int64, logProb float32) {
 	g.rules.judge(&g.verdict, g.history, len(g.history))
 }
 
-// best returns the index of the candidate with the highest logit under the rules, the lower id among equals, or -1 if all are
-// banned.
+// best returns the index of the candidate with the highest logit under the rules, the lower id among equals, or -1 if all
+// candidates are banned.
 func (g *greedy) best(row model.Row) (int, error) {
-	var shift float32 // to the logits; only the penalty distinguishes them from log-probabilities
+	var shift float32 // from log-probabilities to logits; only the penalty needs logits
 	if g.rules.penalty != 1 {
 		shift = row.LogSumExp
 	}
@@ -114,7 +114,7 @@ func (g *greedy) Result() Result {
 	if !g.done {
 		return Result{}
 	}
-	length := len(g.history) - 1 // the end token counts, the first one does not
+	length := len(g.history) - 1 // the end token counts, the first token does not
 	if g.ended {
 		length++
 	}

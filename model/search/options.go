@@ -17,7 +17,7 @@ const (
 	// StopUnlikely ends once the best running beam, at its present length, would not beat the worst of as many finished sentences
 	// as beams: a heuristic.
 	StopUnlikely EarlyStopping = "false"
-	// StopNever ends once no running beam can beat them at any length.
+	// StopNever ends once no running beam can beat the worst of as many finished sentences as beams, at any length.
 	StopNever EarlyStopping = "never"
 )
 
@@ -28,21 +28,22 @@ type Options struct {
 	Beams int
 	// MaxLength is the maximum length of a sentence.
 	MaxLength int
-	// MinLength bans the end token from shorter sentences; 0 disables it.
+	// MinLength is the minimum length of a sentence: the end token is banned before; 0 means no minimum.
 	MinLength int
 	// LengthPenalty is the exponent of the length by which a score is divided: above 0 favours long sentences, 0 compares plain
 	// sums.
 	LengthPenalty float64
 	// EarlyStopping has no effect on greedy search.
 	EarlyStopping EarlyStopping
-	// NoRepeatNgramSize bans n-grams that the sentence has already, including the forced prefix; 0 disables it. 1 also bans the
-	// end token of models whose decoder starts with it, as in Hugging Face.
+	// NoRepeatNgramSize is n: no sequence of n tokens may occur twice in a translation, forced prefix included; 0 disables it. As
+	// in Hugging Face, the decoder's start token counts: with n = 1, a model that starts with its end token can never end a
+	// sentence itself.
 	NoRepeatNgramSize int
-	// RepetitionPenalty, at least 1, divides the positive scores of tokens that the sentence has already and multiplies their
-	// negative ones; 1 disables it.
+	// RepetitionPenalty, at least 1, divides the positive scores of tokens that the sentence has already, and multiplies their
+	// negative scores; 1 disables the penalty.
 	RepetitionPenalty float64
-	// Hypotheses is the number of beams in the [Result], at most all, best first, like num_return_sequences; 0 means 1. It
-	// changes nothing else.
+	// Hypotheses is the number of beams in the [Result], at most all, best first, like num_return_sequences; 0 means 1.
+	// Hypotheses changes nothing else.
 	Hypotheses int
 }
 

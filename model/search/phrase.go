@@ -18,10 +18,10 @@ const MaxPhrases = 16
 // Constraints are the phrases that a sentence must have.
 type Constraints struct {
 	Phrases []Phrase // each at a place of its own; an equal phrase counts as often as it is listed
-	Joints  Joints   // of the vocabulary
+	Joints  Joints   // joints of the vocabulary's tokens
 }
 
-// Joints describe by token id how a token begins and ends, so that a phrase is not matched within a word, nor placed behind the
+// Joints describe by token id how a token begins and ends, so that a phrase is not matched within a word, nor placed after the
 // end of a sentence. nil: words begin and end everywhere, and sentences nowhere.
 type Joints []Joint
 
@@ -30,9 +30,9 @@ type Joint uint8
 
 // Properties of a token.
 const (
-	GoesOn Joint = 1 << iota // it begins with a letter or digit that continues the word before it
-	Open                     // it ends with a letter or digit that the next token can continue
-	Stop                     // it ends with a sign that ends sentences
+	GoesOn Joint = 1 << iota // the token begins with a letter or digit that continues the word before it
+	Open                     // the token ends with a letter or digit that the next token can continue
+	Stop                     // the token ends with a sign that ends sentences
 )
 
 // inWord reports whether two tokens are joined within a word.
@@ -51,8 +51,8 @@ func (p Phrase) length() (most int) {
 	return most
 }
 
-// Validate fails if no sentence of maxLength tokens, including the forced prefix and the end, can have the phrases, or if they
-// have tokens outside the vocabulary.
+// Validate fails if no sentence of maxLength tokens, including the forced prefix and the end, can have the phrases, or if the
+// phrases have tokens outside the vocabulary.
 func (c Constraints) Validate(prefix, maxLength, vocab int) error {
 	if len(c.Phrases) > MaxPhrases {
 		return fmt.Errorf("%d phrases, at most %d are allowed", len(c.Phrases), MaxPhrases)
@@ -151,12 +151,12 @@ func (f *forms) after(at int, id int64) int {
 // progress is the part of the phrases that a row has.
 type progress struct {
 	met    uint32 // complete phrases
-	node   int    // of the form in progress
+	node   int    // node of the form in progress
 	closed bool   // the last token ended a phrase
 }
 
 // step returns the progress after a token, and whether the token may follow the previous one. After the end of a sentence only
-// the best token of a row may begin a phrase: it may be a name after "Mr."
+// the best token of a row may begin a phrase: that token may be a name after "Mr."
 func (f *forms) step(p progress, before, id int64, best bool) (next progress, ok bool) {
 	inWord := f.joints.inWord(before, id)
 	if p.closed && inWord {
@@ -168,17 +168,17 @@ func (f *forms) step(p progress, before, id int64, best bool) (next progress, ok
 	} else if p.node == 0 && (inWord || f.joints.ends(before) && !best) {
 		next.node = 0
 	}
-	if f.nodes[next.node].of&^p.met == 0 { // the row has them already
+	if f.nodes[next.node].of&^p.met == 0 { // the row has all phrases through the node already
 		next.node = 0
 	}
 	if ends := f.nodes[next.node].ends &^ p.met; ends != 0 {
-		next.met |= ends & -ends // one of equal phrases
+		next.met |= ends & -ends // only one of several equal phrases
 		next.node, next.closed = 0, true
 	}
 	return next, true
 }
 
-// bank returns the number of a row's tokens that are in phrases, or total if it has all phrases.
+// bank returns the number of a row's tokens that are in phrases, or total if the row has all phrases.
 func (f *forms) bank(p progress) int {
 	if p.met == f.all {
 		return f.total

@@ -53,8 +53,8 @@ func (r rules) newVerdict(length int) verdict {
 	return v
 }
 
-// judge fills v for a row of length decoder tokens, including the prefix. history has these tokens; it may be nil if needHistory
-// is false.
+// judge fills v for a row of length decoder tokens, including the prefix. history has these tokens; history may be nil if
+// needHistory is false.
 func (r rules) judge(v *verdict, history []int64, length int) {
 	v.seen, v.banned = v.seen[:0], v.banned[:0]
 	if r.penalty != 1 {
@@ -72,8 +72,8 @@ func (r rules) judge(v *verdict, history []int64, length int) {
 	v.banned = distinct(v.banned)
 }
 
-// appendRepeats appends to dst each token that would complete an n-gram of history: the token after each occurrence of its last
-// n-1 tokens.
+// appendRepeats appends to dst each token that would complete an n-gram of history: the token after each earlier occurrence of
+// the history's last n-1 tokens.
 func appendRepeats(dst, history []int64, n int) []int64 {
 	if len(history) < n {
 		return dst
@@ -112,7 +112,7 @@ func (r rules) apply(v *verdict, id int64, score float32) (float32, bool) {
 	case !contains(v.seen, id):
 		return score, true
 	case score < 0:
-		return float32(score * r.penalty), true // converted, so that it is not fused with a sum
+		return float32(score * r.penalty), true // the conversion prevents fusion with an addition, which would round differently
 	default:
 		return score / r.penalty, true
 	}

@@ -19,16 +19,16 @@ import (
 type Sequence struct {
 	strategy strategy
 	prefix   []int64
-	begun    bool        // the prefix was fed
-	rows     []model.Row // of one Advance, kept for reuse
+	begun    bool        // whether the prefix was fed
+	rows     []model.Row // rows of one Advance, kept for reuse
 }
 
 // NewSequence returns a new sequence. prefix has the forced decoder tokens (decoder start, target language), which are copied;
 // spec has the model's vocabulary and end token. It fails on invalid options, on ids outside the vocabulary and on a prefix that
-// leaves no room below MaxLength. It allocates all memory of the sequence: about 12 bytes × Beams × MaxLength, and 16 more per
-// cell with a penalty or an n-gram rule.
+// leaves no room below MaxLength. NewSequence allocates all memory of the sequence: about 12 bytes × Beams × MaxLength, or 28
+// bytes × Beams × MaxLength with a repetition penalty or an n-gram rule.
 //
-// The sentence has the phrases of c, if it ends before MaxLength. Few beams place them badly: use 8.
+// The sentence has the phrases of c, if it ends before MaxLength. Few beams place phrases badly: use 8.
 func NewSequence(opts Options, c Constraints, prefix []int64, spec model.Spec) (*Sequence, error) {
 	s, err := newStrategy(opts, c, prefix, spec)
 	if err != nil {
@@ -54,12 +54,12 @@ func (s *Sequence) Rows() int {
 }
 
 // Candidates returns the number of each row's best continuations needed by the next Advance, at most the vocabulary's size. More
-// do not change the result.
+// candidates do not change the result.
 func (s *Sequence) Candidates() int { return s.strategy.Candidates() }
 
 // Advance takes the candidates of a step, in which the sentence's rows begin at row first. done reports whether Result is ready.
-// It fails on rows that a model cannot have produced (too few candidates, not best first, NaN, ids outside the vocabulary) and
-// after the end.
+// Advance fails on rows that a model cannot have produced (too few candidates, not best first, NaN, ids outside the vocabulary)
+// and after the end.
 func (s *Sequence) Advance(c model.Candidates, first int) (done bool, err error) {
 	n := s.Rows()
 	if first < 0 || len(c.LogSumExp) < first+n {

@@ -14,7 +14,8 @@ const (
 	cacheSnapshots = "snapshots"
 )
 
-// cached returns the snapshot in a folder of the cache: the main branch's, or the only one. It returns any other folder itself.
+// cached returns the snapshot in a folder of the cache: the main branch's, or the only one. For any other folder, cached returns
+// the folder itself.
 func cached(dir string) (string, error) {
 	snapshots := filepath.Join(dir, cacheSnapshots)
 	entries, err := os.ReadDir(snapshots)

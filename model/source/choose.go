@@ -15,7 +15,7 @@ import (
 
 // choice has the files to fetch.
 type choice struct {
-	names   []string // all of them, the weights last
+	names   []string // all files, the weights last
 	weights []string // the files that share the limit
 	limit   int64    // maximum size of the weights in bytes
 }
@@ -55,7 +55,7 @@ func (r *remote) find(files model.Files) (choose func() (choice, error), err err
 	return func() (choice, error) { return c, nil }, err
 }
 
-// choose chooses the files of a checkpoint in Hugging Face's form, or of a converted one in CTranslate2's.
+// choose chooses the files of a checkpoint in Hugging Face's form, or of a model in CTranslate2's form if converted is set.
 func (r *remote) choose(files model.Files, converted bool) (c choice, err error) {
 	if !converted {
 		if c.limit, err = r.maxWeights(files); err != nil {
@@ -79,7 +79,7 @@ func (r *remote) choose(files model.Files, converted bool) (c choice, err error)
 		return c, err
 	}
 	c.names = append(c.names, more...)
-	slices.Sort(c.names) // a family may need some of those itself
+	slices.Sort(c.names) // without duplicates: a family may need some of the further files itself
 	c.names = slices.Compact(c.names)
 	if err := r.check(files, r.ref.Name()); err != nil {
 		return c, err

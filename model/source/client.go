@@ -32,14 +32,14 @@ const defaultEndpoint = "https://huggingface.co"
 type Config struct {
 	// Endpoint is the base URL of the Hub or of a mirror, which may have a path (HF_ENDPOINT). Default: the Hub.
 	Endpoint string
-	// Token is an access token for the Hub (HF_TOKEN). It is sent only to Endpoint's scheme, host and port.
+	// Token is an access token for the Hub (HF_TOKEN). The token is sent only to Endpoint's scheme, host and port.
 	Token string
 	// Offline forbids every request (HF_HUB_OFFLINE): Pull then succeeds only if the folder is complete.
 	Offline bool
 	// Index is the URL of an index of Firefox's models (FIREFOX_MODELS); its relative places are relative to the URL. Default:
 	// Mozilla's.
 	Index string
-	// Family (MODEL_FAMILY) and Languages (MODEL_LANGUAGES) of the model. Default: its files tell.
+	// Family (MODEL_FAMILY) and Languages (MODEL_LANGUAGES) of the model. Default: as told by the model's files.
 	Family, Languages string
 	// Accept returns an error for an unwanted network, before any large download. Default: every network is wanted.
 	Accept func(model.Spec) error
@@ -53,8 +53,8 @@ type Config struct {
 	Revision    string // of a repository; "" is its main branch
 	SaveWeights string // folder for the export; "" is a folder in Cache
 	Cache       string
-	// Downloads is the folder for downloads, which keeps those of an interrupted pull; "" is the folder of the export. Only one
-	// process may use it at a time.
+	// Downloads is the folder for downloads, which keeps the files of an interrupted pull; "" is the folder of the export. Only
+	// one process may use it at a time.
 	Downloads string
 	// Precision of the export; "" depends on the size of the model.
 	Precision model.Precision
@@ -107,8 +107,8 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Commit returns the current commit of the ref's revision, or for a URL a fingerprint of its files. It returns "" if the source has
-// neither, in offline mode, and if the source cannot be reached, which is logged.
+// Commit returns the current commit of the ref's revision, or for a URL a fingerprint of its files. It returns "" if the source
+// has neither, in offline mode, and if the source cannot be reached; the last is logged.
 func (c *Client) Commit(ctx context.Context, ref Ref) (commit string, err error) {
 	if c.cfg.Offline {
 		return "", nil
@@ -132,12 +132,12 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (commit string, err error)
 	return commit, nil
 }
 
-// Pull makes the folder dir hold the checkpoint of ref, and creates it if needed. It returns the revision, like Commit. It does not download files that the folder has in
-// the right version. The ref must not be of this machine.
+// Pull makes the folder dir hold the checkpoint of ref, and creates the folder if needed. It returns the revision, like Commit.
+// It does not download files that the folder has in the right version. The ref must not name a folder of this machine.
 //
-// If ctx ends, Pull returns its error and leaves name.partial files, which the next Pull resumes. The caller must hold a lock of dir
-// or of a folder around it. If the source cannot be reached, the complete checkpoint of an earlier pull is the result. Errors match
-// the Err variables of this package.
+// If ctx ends, Pull returns ctx's error and leaves name.partial files, which the next Pull resumes. The caller must hold a lock
+// of dir or of a folder around it. If the source cannot be reached, the complete checkpoint of an earlier pull is the result.
+// Errors match the Err variables of this package.
 func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (revision string, err error) {
 	if c.cfg.Offline {
 		f := openFolder(dir, slog.New(slog.DiscardHandler))

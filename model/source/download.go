@@ -14,7 +14,7 @@ import (
 	"dragoman/model"
 )
 
-// partialSuffix is appended to the name of an incomplete file. The folder's state has its version.
+// partialSuffix is appended to the name of an incomplete file. The folder's state has the version of the partial file.
 const partialSuffix = ".partial"
 
 // partialSize returns the number of bytes of a version of a file that an earlier try has left.
@@ -56,8 +56,8 @@ func (f *folder) open(name string, v version, progress Progress) (*partial, erro
 	return &partial{file: file, size: size, meter: progress(name, size, v.Size)}, nil
 }
 
-// complete verifies a file and renames it. The file is on the disk before its name is, and the folder is marked incomplete before a
-// file of it changes.
+// complete verifies a file and renames it. The file is on the disk before its name is, and the folder is marked incomplete before
+// any of its files changes.
 func (f *folder) complete(ctx context.Context, part *partial, ref Ref, name string, v version) error {
 	r, err := v.verify(ctx, part.file.Name())
 	if err != nil {
@@ -168,8 +168,9 @@ func (p *pull) receive(part *partial, name string, v version, limit int64) error
 	return nil
 }
 
-// rangeHeader requests the bytes from offset on, if they can be matched to the earlier ones. If-Range makes the server send all of a
-// changed file. With a checksum it is left out: the storage host to which the Hub redirects has another ETag for the file.
+// rangeHeader requests the bytes from offset on, if these can be matched to the earlier bytes. If-Range makes the server send all
+// of a changed file. If the version has a checksum, If-Range is left out, because the storage host to which the Hub redirects has
+// another ETag for the file.
 func rangeHeader(offset int64, v version) http.Header {
 	header := http.Header{}
 	if offset > 0 && v.resumable() {
@@ -181,7 +182,7 @@ func rangeHeader(offset int64, v version) http.Header {
 	return header
 }
 
-// align compares an answer with the version and the partial file, which it empties if the server sends the whole file.
+// align compares an answer with the version and the partial file. It empties the partial file if the server sends the whole file.
 func (part *partial) align(resp *http.Response, v version) error {
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return fmt.Errorf("server sends the file compressed (%s) though it was asked not to", encoding)

@@ -14,7 +14,7 @@ import (
 	"dragoman/model/family"
 )
 
-// Failures of a pull, for errors.Is. The errors that wrap them have the numbers and the remedy.
+// Failures of a pull, for errors.Is. The errors that wrap these have the numbers and the remedy.
 var (
 	ErrRepoNotFound     = errors.New("repository not found")
 	ErrRevisionNotFound = errors.New("revision not found")
@@ -57,7 +57,7 @@ type statusError struct {
 	message string // X-Error-Message of the Hub; "" if none
 	// retryAfter is the wait that the server asks for, or 0.
 	retryAfter time.Duration
-	// redirected reports that the answer is of a host after a redirect.
+	// redirected reports that the answer came from another host, after a redirect.
 	redirected bool
 }
 
@@ -88,8 +88,8 @@ func (e *statusError) Error() string {
 // Unwrap returns the Err variable of the answer, or nil.
 func (e *statusError) Unwrap() error { return cmp.Or(errOfCode[e.code], errOfStatus[e.status]) }
 
-// temporary reports whether the same request may succeed later. A storage host usually refuses an expired signature; the next try
-// gets a new one from the source.
+// temporary reports whether the same request may succeed later. A storage host that refuses has usually got an expired signature;
+// the next try gets a new signature from the source.
 func (e *statusError) temporary() bool {
 	switch e.status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -137,7 +137,7 @@ func retriable(err error) bool {
 	return ok && status.temporary()
 }
 
-// explain adds the checkpoint and the remedy to an error.
+// explain adds the name of the checkpoint and the remedy to an error.
 func (c *Client) explain(ref Ref, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("fetching %s was interrupted, the next pull resumes it: %w", ref, err)

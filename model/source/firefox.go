@@ -71,7 +71,7 @@ func (r firefoxRecord) pair() string {
 
 // released reports whether a record is for Firefox's releases on desktops. Other records are experiments, or small models for phones.
 func (r firefoxRecord) released() bool {
-	// Filters are JEXL. Mozilla's are also Go, except for the quotes.
+	// Filters are JEXL. Mozilla's filters are also Go expressions, except for the quotes.
 	filter, err := parser.ParseExpr(strings.ReplaceAll(r.Filter, "'", "`"))
 	return strings.TrimSpace(r.Filter) == "" || err == nil && holds(filter) == "true"
 }
@@ -116,11 +116,11 @@ func versionKey(v string) (key []int) {
 	return append(key, 0)
 }
 
-// chooseIndexed returns the files of the newest model for a pair, and sets their URLs. Its version is the commit.
+// chooseIndexed returns the files of the newest model for a pair, and sets their URLs. The model's version becomes the commit.
 func (r *remote) chooseIndexed() (names []string, err error) {
 	index, files := cmp.Or(r.cfg.Index, firefoxIndex), firefoxFiles
 	if r.cfg.Index != "" {
-		files = index // of a mirror, whose files are beside it
+		files = index // the index is a mirror's, and the files are beside it
 	}
 	base, err := url.Parse(index)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {

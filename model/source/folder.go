@@ -30,10 +30,10 @@ type folder struct {
 type state struct {
 	Source   string `json:"source"`             // Ref.String of the last pull
 	Revision string `json:"revision,omitempty"` // the ref's
-	Commit   string `json:"commit,omitempty"`   // of Revision
-	// Fingerprint is the fingerprint of a URL, which has no commit. It does not prove what the folder holds.
+	Commit   string `json:"commit,omitempty"`   // commit of Revision
+	// Fingerprint is the fingerprint of a URL, which has no commit. A fingerprint does not prove what the folder holds.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Complete reports that the files are all files of one checkpoint. It is cleared before a file changes.
+	// Complete reports that the files are all files of one checkpoint. Complete is cleared before a file changes.
 	Complete bool                 `json:"complete"`
 	Files    map[string]fileState `json:"files"` // every file of a pull, including partial ones
 }
@@ -44,8 +44,8 @@ type fileState struct {
 	SHA256 string `json:"sha256,omitempty"` // "" for a partial file
 }
 
-// openFolder reads the state of a folder. The state is empty if the file is missing or damaged: a pull then compares the checksums
-// of the files or downloads them again.
+// openFolder reads the state of a folder. The state is empty if the state file is missing or damaged: then a pull compares the
+// checksums of the files or downloads the files again.
 func openFolder(dir string, log *slog.Logger) *folder {
 	f := &folder{dir: dir}
 	raw, err := os.ReadFile(filepath.Join(dir, stateFile))
@@ -120,7 +120,7 @@ func (f *folder) check(ref Ref) error {
 func (f *folder) checkForeign(names []string) error {
 	for _, name := range checkpoint.WeightFiles {
 		if slices.Contains(names, name) {
-			return nil // the others are read only if this one is missing
+			return nil // weights of other formats are read only if this file is missing
 		}
 		if _, ours := f.Files[name]; !ours && f.size(name) >= 0 {
 			return fmt.Errorf("folder %s holds a %s that is not of this checkpoint: choose an empty folder or delete it", f.dir, name)
@@ -129,7 +129,7 @@ func (f *folder) checkForeign(names []string) error {
 	return nil
 }
 
-// adopt records a file that is not in the state, such as a copied one, if its checksum proves that it is this version.
+// adopt records a file that is not in the state, such as a copied one, if the checksum proves that the file is this version.
 func (f *folder) adopt(ctx context.Context, name string, v version) bool {
 	size := f.size(name)
 	if _, ours := f.Files[name]; ours || v.Sum == "" || size < 0 || v.Size >= 0 && size != v.Size {

@@ -24,7 +24,7 @@ func (c *Client) acceptConfig(config, generation []byte) (weights int64, err err
 	return checkpoint.MaxBytes(spec), nil
 }
 
-// checkLanguages fails if nothing tells the languages of a checkpoint with these files, besides its weights.
+// checkLanguages fails if none of these files, which are all but the weights, tells the languages of the checkpoint.
 func (c *Client) checkLanguages(files model.Files, name string) error {
 	_, _, err := c.recognize(files, name)
 	return err

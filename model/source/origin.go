@@ -23,7 +23,7 @@ type origin struct {
 	// version is the version of the bundled model, of a folder or of a package; an export of another version is replaced. It is ""
 	// for other sources.
 	version  string
-	exported bool // name is an exported folder
+	exported bool // whether name is an exported folder
 	// unpack writes the files of a package, or of the bundled model, into a folder; nil: they are in the folder name.
 	unpack func(dir string) error
 }
@@ -61,7 +61,8 @@ func (p *Preparer) origin() (origin, error) {
 	return o, nil
 }
 
-// local returns the origin of a folder, which has an export, a checkpoint or an installed Argos package, or of a packed one.
+// local returns the origin of a folder, which has an export, a checkpoint or an installed Argos package, or the origin of a
+// packed Argos package.
 func local(ref Ref) (o origin, err error) {
 	o.ref = ref
 	if o.name, err = filepath.Abs(ref.path); err != nil {
@@ -108,13 +109,13 @@ func (p *Preparer) fetch(ctx context.Context, o origin, out, work string) (dir, 
 	return dir, version, err
 }
 
-// Folders for downloads, in the exported folder or Config.Downloads. A failed export leaves them for the next one.
+// Folders for downloads, in the exported folder or Config.Downloads. A failed export leaves the folder for the next export.
 const (
-	keptFolder     = ".checkpoint"        // with KeepCheckpoint
+	keptFolder     = ".checkpoint"        // kept after the export, with KeepCheckpoint
 	downloadFolder = ".dragoman-download" // removed after the export
 )
 
-// downloads returns the folder for downloads. A kept one is used again.
+// downloads returns the folder for downloads. A kept folder is used again.
 func (p *Preparer) downloads(out string) string {
 	out = cmp.Or(p.cfg.Downloads, out)
 	kept := filepath.Join(out, keptFolder)
@@ -142,7 +143,7 @@ func fingerprint(dirs ...string) (string, error) {
 			return "", err
 		}
 		for _, e := range entries {
-			info, err := os.Stat(filepath.Join(dir, e.Name())) // the file behind a link
+			info, err := os.Stat(filepath.Join(dir, e.Name())) // of the file to which a link leads
 			if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 				continue
 			}

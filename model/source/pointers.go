@@ -11,8 +11,8 @@ import (
 // lfsPointer is the prefix of the small file that Git LFS leaves instead of a file that it has not fetched.
 const lfsPointer = "version https://git-lfs.github.com/spec/"
 
-// withPointers adds advice to an error of the checkpoint at path, a folder or package, if the file that it names is a pointer. Each
-// reader has its own error for such a file.
+// withPointers adds advice to an error of the checkpoint at path, a folder or package, if the file that the error names is a
+// pointer of Git LFS. Each reader has its own error for such a file.
 func withPointers(err error, path string) error {
 	dir, names := path, []string{}
 	if entries, failed := os.ReadDir(path); failed == nil {

@@ -26,8 +26,8 @@ func NewPreparer(cfg Config) (*Preparer, error) {
 	return &Preparer{c}, err
 }
 
-// Prepare returns an exported folder of the model. It exports the model first unless the folder holds it undamaged. It only reads a
-// folder that MODEL_WEIGHTS names. If two processes prepare one folder, one works and the other waits.
+// Prepare returns an exported folder of the model. It exports the model first unless the folder holds it undamaged. A folder that
+// MODEL_WEIGHTS names is only read. If two processes prepare one folder, one works and the other waits.
 func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	o, err := p.origin()
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	_, found := p.find(ctx, out, o) // without a lock, which is impossible in a read-only folder
+	_, found := p.find(ctx, out, o) // without a lock, because a lock is impossible in a read-only folder
 	switch {
 	case found == nil:
 		p.sweepIfFree(out)
@@ -56,8 +56,8 @@ func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
 	return out, err
 }
 
-// Holds returns nil if the folder dir holds the model, undamaged. Unlike Prepare it asks the source for the commit of a branch; if
-// the source cannot be reached, any commit is the model.
+// Holds returns nil if the folder dir holds the model, undamaged. Unlike Prepare it asks the source for the commit of a branch;
+// if the source cannot be reached, an export of any commit counts as the model.
 func (p *Preparer) Holds(ctx context.Context, dir string) error {
 	o, err := p.origin()
 	if err != nil {
@@ -74,8 +74,8 @@ func (p *Preparer) Holds(ctx context.Context, dir string) error {
 	return err
 }
 
-// Fill makes dir, an empty folder, an export of the model, or a copy of an exported folder. The caller must hold a lock of a folder
-// around it.
+// Fill makes dir, an empty folder, an export of the model, or a copy of an exported folder. The caller must hold the lock of a
+// folder that contains dir.
 func (p *Preparer) Fill(ctx context.Context, dir string) error {
 	o, err := p.origin()
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *Preparer) folder(o origin) (string, error) {
 // errNotExported means that a folder holds another export.
 var errNotExported = errors.New("not exported")
 
-// find returns the manifest of out if that is a complete export of the origin in the wanted precision. The error is
+// find returns the manifest of out if out is a complete export of the origin in the wanted precision. The error is
 // model.ErrDamaged if only a file is damaged.
 func (p *Preparer) find(ctx context.Context, out string, o origin) (*model.Manifest, error) {
 	m, err := model.ReadManifest(out)
@@ -153,7 +153,7 @@ func (p *Preparer) find(ctx context.Context, out string, o origin) (*model.Manif
 	return m, model.CheckFiles(ctx, out, m.Files, p.cfg.Verify)
 }
 
-// Remains of killed processes in an exported folder: of an export, and of a download behind a complete export.
+// Remains of killed processes in an exported folder: of an export, and of a download next to a complete export.
 var (
 	unfinished = []string{export.WorkPrefix + "*", ".dragoman.checked.*"}
 	unneeded   = append(unfinished[:len(unfinished):len(unfinished)], downloadFolder)
@@ -183,7 +183,7 @@ func (p *Preparer) replace(ctx context.Context, out string, o origin) error {
 	}
 	if errors.Is(found, model.ErrDamaged) {
 		p.cfg.Log.Warn("exporting the damaged model again", "folder", out, "reason", found)
-		if err := removeDamaged(ctx, p.downloads(out)); err != nil { // the same may have damaged a checkpoint there
+		if err := removeDamaged(ctx, p.downloads(out)); err != nil { // the cause of the damage may have damaged a checkpoint there too
 			return err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress starts the display of a file's download. done is the number of bytes from an earlier pull, total the size or -1 if it is
-// unknown. It is safe for concurrent use.
+// Progress starts the display of a file's download. done is the number of bytes from an earlier pull, total the size or -1 if it
+// is unknown. A Progress is safe for concurrent use.
 type Progress func(file string, done, total int64) Meter
 
 // Meter shows the progress of one download. One goroutine uses it.
@@ -42,7 +42,7 @@ func bars(out io.Writer) Progress {
 			progressbar.OptionShowTotalBytes(true),
 			progressbar.OptionSetWidth(30),
 			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionSetSpinnerChangeInterval(0), // otherwise it starts a goroutine
+			progressbar.OptionSetSpinnerChangeInterval(0), // otherwise the bar starts a goroutine
 		)
 		m := &barMeter{bar: bar, out: out}
 		m.Set(done)
@@ -83,7 +83,7 @@ type lineMeter struct {
 	file        string
 	first       int64 // bytes at the start
 	done, total int64
-	start, last time.Time // last is the time of the last line
+	start, last time.Time // times of the start and of the last line
 }
 
 func (m *lineMeter) Set(done int64) {

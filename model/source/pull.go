@@ -20,7 +20,7 @@ type pull struct {
 // run updates the folder.
 func (p *pull) run() error {
 	if p.folder.isCopy(p.ref, p.ref.revision) {
-		return nil // a commit does not change
+		return nil // because the content of a commit does not change
 	}
 	choose, err := p.find(p)
 	if err != nil {
@@ -59,7 +59,8 @@ func (p *pull) Read(name string) ([]byte, error) {
 	return model.Folder(p.folder.dir).Read(name)
 }
 
-// limit returns the maximum size of a file in bytes. A file of weights may have the bytes that the others leave.
+// limit returns the maximum size of a file in bytes. A file of weights may have the bytes that the other weights leave of the
+// limit.
 func (p *pull) limit(name string) int64 {
 	if p.urls != nil {
 		return p.answers[name].Size
@@ -89,7 +90,7 @@ func (p *pull) checkSpace() error {
 		}
 		size := v.Size
 		if size < 0 {
-			size = p.limit(name) // the server does not tell the size
+			size = p.limit(name) // the maximum, because the server does not tell the size
 		}
 		need += max(0, size-p.folder.partialSize(name, v))
 	}
@@ -110,8 +111,8 @@ func (p *pull) checkSpace() error {
 	return nil
 }
 
-// fetch makes the folder have the source's version of a file. It downloads a file a second time, from the start, if its checksum
-// differs or it has changed on the server.
+// fetch makes the folder have the source's version of a file. fetch downloads a file a second time, from the start, if the
+// checksum differs or the file has changed on the server.
 func (p *pull) fetch(name string) error {
 	for try := 1; ; try++ {
 		v, err := p.head(name)
@@ -129,7 +130,7 @@ func (p *pull) fetch(name string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		p.cfg.Log.Warn("fetching the file again from its start", "file", name, "reason", err.Error())
-		if p.urls == nil { // otherwise the version is the index's
+		if p.urls == nil { // otherwise the index has the version
 			delete(p.answers, name)
 		}
 	}

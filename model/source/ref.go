@@ -35,7 +35,7 @@ type Ref struct {
 	repo     string   // kindRepo: owner/name; kindPair: the pair of languages
 	revision string   // kindRepo: branch, tag or commit
 	base     *url.URL // kindURL: the folder of the files
-	path     string   // kindFolder: it; kindRepo: the folder in the repository, or "" for its root
+	path     string   // kindFolder: the folder; kindRepo: the folder in the repository, or "" for its root
 	file     string   // kindRepo, kindURL: the file of one of Firefox's models, or ""
 }
 
@@ -126,7 +126,7 @@ func hubPage(u *url.URL) (repo, revision string, ok bool) {
 	}
 	parts := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
 	for i, part := range parts {
-		parts[i], _ = url.PathUnescape(part) // of a part that was valid
+		parts[i], _ = url.PathUnescape(part) // no error, because the part was parsed before
 	}
 	isFile := firefox.IsModel(path.Base(u.Path))
 	switch {
@@ -164,7 +164,7 @@ func parseRepo(s, revision string) (Ref, error) {
 	return Ref{kind: kindRepo, repo: repo, revision: revision, path: folder, file: file}, nil
 }
 
-// splitRepo splits owner/name/folder/file. An invalid folder remains in the repository's name, which is invalid then.
+// splitRepo splits owner/name/folder/file. An invalid folder remains in the repository's name, so that the name is invalid.
 func splitRepo(name string) (repo, folder, file string) {
 	parts := strings.SplitN(name, "/", 3)
 	if len(parts) < 3 || len(parts[2]) > 512 || !folderPattern.MatchString(parts[2]) {
@@ -202,7 +202,8 @@ func (r Ref) Name() string {
 	return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)
 }
 
-// String returns the repository's name, the URL without its password and query, or the folder's path. Logs and manifests may have it.
+// String returns the repository's name, the URL without its password and query, or the folder's path. The result is safe for logs
+// and manifests.
 func (r Ref) String() string {
 	switch r.kind {
 	case kindBundled:

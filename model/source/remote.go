@@ -25,10 +25,10 @@ type remote struct {
 	*Client
 	ctx     context.Context
 	ref     Ref
-	commit  string              // "" until known; then files are fetched from it
-	answers map[string]answer   // of head
+	commit  string              // "" until known; then files are fetched from this commit
+	answers map[string]answer   // answers of head, by file
 	listed  []string            // paths of the repository's files, after list
-	urls    map[string]*url.URL // of the files of an index, which are not in one folder
+	urls    map[string]*url.URL // URLs of the files of an index, which are not in one folder
 }
 
 // answer is the source's version of a file, or the error for a file that it lacks.
@@ -56,7 +56,7 @@ func (r *remote) Read(name string) (raw []byte, err error) {
 	return raw, err
 }
 
-// fileURL returns the URL of a file, at the commit once that is known: a push during a pull must not mix two checkpoints.
+// fileURL returns the URL of a file, at the commit once that is known, so that a push during a pull does not mix two checkpoints.
 func (r *remote) fileURL(name string) *url.URL {
 	if where, ok := r.urls[name]; ok {
 		return where
@@ -104,8 +104,8 @@ func (r *remote) isMissing(err error) bool {
 	return errors.Is(err, ErrFileNotFound) || ok && r.ref.kind == kindURL && status.status == http.StatusForbidden
 }
 
-// fingerprint returns a string that changes with the weights and configuration at a URL, or with the files of its Firefox model. It
-// returns "" for other refs, and if the server does not tell versions of files apart.
+// fingerprint returns a string that changes with the weights and configuration at a URL, or with the files of the Firefox model
+// there. It returns "" for other refs, and if the server does not tell versions of files apart.
 func (r *remote) fingerprint(files model.Files) (string, error) {
 	if r.ref.kind != kindURL {
 		return "", nil
@@ -187,7 +187,7 @@ func (r *remote) noModel() error {
 	}
 	err := fmt.Errorf("%w: neither %s nor %s nor %s is there%s",
 		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, student, advice)
-	if answer := r.answers[model.ConfigFile].err; answer != nil && r.commit == "" { // the source or its access may be wrong
+	if answer := r.answers[model.ConfigFile].err; answer != nil && r.commit == "" { // the name of the source may be wrong, or access denied
 		err = fmt.Errorf("%w: %w", err, answer)
 	}
 	return err

@@ -21,7 +21,7 @@ const (
 	userAgent    = "dragoman-hub/1"
 )
 
-// Headers of the Hub. The Linked ones describe the file behind a redirect to the storage host.
+// Headers of the Hub. The headers with Linked describe the file to which a redirect to the storage host leads.
 const (
 	headerCommit     = "X-Repo-Commit"
 	headerLinkedETag = "X-Linked-Etag"
@@ -97,7 +97,7 @@ func (c *Client) headOrGet(ctx context.Context, target *url.URL) (*http.Response
 // errPage means that a server answers with a web page instead of the file.
 var errPage = errors.New("a web page is there in place of the file: the server wants somebody to sign in, or has a page for what it lacks")
 
-// refusePage fails if an answer is a web page. It reads the beginning, as some servers call any file HTML.
+// refusePage fails if an answer is a web page. It reads the beginning of the body, because some servers call any file HTML.
 func (c *Client) refusePage(ctx context.Context, resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
 		return nil
@@ -127,8 +127,8 @@ func (c *Client) authorize(req *http.Request) {
 // errRedirect means that a redirect is not allowed.
 var errRedirect = errors.New("redirect refused")
 
-// redirect decides whether to follow a redirect. HEAD stops at a redirect to another host if the answer already describes the file
-// there, as the Hub's answer does for large files.
+// redirect decides whether to follow a redirect. HEAD stops at a redirect to another host if the answer with the redirect already
+// describes the file, as the Hub's answer does for large files.
 func (c *Client) redirect(next *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	described := hubHeader(next.Response, headerLinkedETag) != "" && hubHeader(next.Response, headerLinkedSize) != ""
@@ -172,8 +172,8 @@ func redact(u *url.URL) string {
 	return plain.String()
 }
 
-// networkError wraps a failure to get an answer. It is transient unless a certificate is wrong or a redirect was refused. It leaves
-// out net/http's URL, which may have a signature.
+// networkError wraps a failure to get an answer. The error is transient unless a certificate is wrong or a redirect was refused.
+// Its text leaves out net/http's URL, which may have a signature.
 func networkError(target *url.URL, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	maxTries = 6               // consecutive failures without a new byte
-	maxWait  = 5 * time.Minute // maximum of a server
+	maxTries = 6               // maximum of consecutive failures without a new byte
+	maxWait  = 5 * time.Minute // longest wait that a server may ask for
 )
 
-// retry runs op until it succeeds, fails permanently, or fails maxTries times without progress, which op reports. So a connection that
-// breaks every minute transfers any file.
+// retry runs op until it succeeds, fails permanently, or fails maxTries times without progress, which op reports. So a connection
+// that breaks every minute can still transfer any file.
 //
 // backoff.Retry counts all tries alike, so only its delays are used.
 func (c *Client) retry(ctx context.Context, file string, op func() (progress bool, err error)) error {
-	delays := backoff.NewExponentialBackOff() // from 0.5 s, with jitter
+	delays := backoff.NewExponentialBackOff() // they begin at 0.5 s, with jitter
 	delays.Multiplier = 3
 	for failures := 1; ; failures++ {
 		progress, err := op()

@@ -54,7 +54,8 @@ func readVersion(resp *http.Response) version {
 	return v
 }
 
-// same reports whether two versions are known to have the same content. Versions without checksum, ETag and date never are.
+// same reports whether two versions are known to have the same content. Versions without checksum, ETag and date are never known
+// to be the same.
 func (v version) same(w version) bool {
 	switch {
 	case v.Sum != "" || w.Sum != "":
@@ -65,7 +66,7 @@ func (v version) same(w version) bool {
 	return v.Modified != "" && v.Modified == w.Modified && v.Size == w.Size
 }
 
-// sameETag compares weakly: some servers with compression send a tag weak in some answers and strong in others.
+// sameETag compares weakly, because some servers with compression send a tag as weak in some answers and as strong in others.
 func sameETag(a, b string) bool { return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/") }
 
 // validator returns the value for If-Range: a strong ETag, or the date. A weak ETag does not guarantee the same bytes.
@@ -76,7 +77,8 @@ func (v version) validator() string {
 	return v.Modified
 }
 
-// resumable reports whether parts of the file can be matched: by the checksum at the end, or by the server through If-Range.
+// resumable reports whether parts of the file can be matched: the checksum at the end detects a mismatch, or the server does by
+// If-Range.
 func (v version) resumable() bool { return v.Sum != "" || v.validator() != "" }
 
 // verify compares the file at path with the size and checksum of the version. It fails with ErrChecksum.
@@ -101,7 +103,7 @@ func (v version) verify(ctx context.Context, path string) (fileState, error) {
 	return fileState{version: v, SHA256: file.SHA256}, nil
 }
 
-// gitSum returns git's id of a file's content. Only small files have one, so reading twice costs little.
+// gitSum returns git's id of a file's content. Only small files have such an id, so reading the file twice costs little.
 func gitSum(path string, size int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

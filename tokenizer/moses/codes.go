@@ -19,16 +19,16 @@ const (
 // Codes are the merges of subword-nmt's byte pair encoding (Sennrich et al. 2016) of words. They are immutable and safe for
 // concurrent use.
 type Codes struct {
-	symbols map[string]int32   // of characters and merged text; the last one of a word ends with endOfWord
-	ranks   map[[2]int32]int32 // of pairs that merge: the smallest merges first
+	symbols map[string]int32   // of characters and merged text; the last symbol of a word ends with endOfWord
+	ranks   map[[2]int32]int32 // ranks of pairs that merge: the pair with the smallest rank merges first
 	results []int32            // by rank: the symbol of the merged pair
 	apart   bool               // endOfWord is a symbol of its own (version 0.1)
 }
 
 const endOfWord = "</w>"
 
-// ParseCodes parses codes: "#version: 0.2", without which the version is 0.1, and in each further line two symbols that merge,
-// the best pair first.
+// ParseCodes parses codes: a first line "#version: 0.2", without which the version is 0.1, and in each further line two symbols
+// that merge, the best pair first.
 func ParseCodes(file []byte) (*Codes, error) {
 	lines := bytes.Count(file, []byte("\n")) + 1
 	switch {
@@ -91,10 +91,10 @@ func (c *Codes) symbolOf(text []byte) int32 {
 // noRank is the rank of a pair that does not merge.
 const noRank = 1<<31 - 1
 
-// node is a part of a word, up to the start of the next one; rank is the rank of the pair of both.
+// node is a part of a word, up to the start of the next node; rank is the rank of the pair of these two nodes.
 type node struct{ symbol, rank, start, previous, next int32 }
 
-// merger is the memory of a word, kept for the next one.
+// merger is the working memory for a word, kept for the next word.
 type merger struct {
 	text   []byte
 	nodes  []node
@@ -102,7 +102,7 @@ type merger struct {
 	todo   agenda.Agenda
 }
 
-// split calls do with the pieces of a word. do must not keep them.
+// split calls do with the pieces of a word. do must not keep a piece.
 func (c *Codes) split(m *merger, word string, do func(piece []byte)) {
 	c.begin(m, word)
 	for i := range m.nodes {
@@ -113,7 +113,7 @@ func (c *Codes) split(m *merger, word string, do func(piece []byte)) {
 	}
 	for i := int32(0); int(i) < len(m.nodes); {
 		n := m.nodes[i]
-		if i = n.next; int(i) == len(m.nodes) || int(m.nodes[i].start) == len(word) { // at most the end of the word follows
+		if i = n.next; int(i) == len(m.nodes) || int(m.nodes[i].start) == len(word) { // no character follows, at most the end of the word
 			do([]byte(word[n.start:]))
 			return
 		}
@@ -141,7 +141,7 @@ func (c *Codes) begin(m *merger, word string) {
 	}
 }
 
-// refresh updates the pair of a node and the next one.
+// refresh updates the rank of the pair of a node and the next node.
 func (c *Codes) refresh(m *merger, i int32) {
 	n := &m.nodes[i]
 	n.rank = noRank
@@ -154,15 +154,15 @@ func (c *Codes) refresh(m *merger, i int32) {
 	}
 }
 
-// round merges all occurrences of the best pair, from left to right, before it examines new pairs. These may be better ones:
-// another order would give other pieces.
+// round merges all occurrences of the best pair, from left to right, before it examines new pairs. New pairs may have better
+// ranks, so another order would give other pieces.
 func (c *Codes) round(m *merger) {
 	rank := m.todo[0].Rank()
 	m.merged = m.merged[:0]
 	for len(m.todo) > 0 && m.todo[0].Rank() == rank {
 		i := int32(m.todo.Pop().Position())
 		n := &m.nodes[i]
-		if n.rank != rank { // it has changed meanwhile
+		if n.rank != rank { // the pair has changed meanwhile
 			continue
 		}
 		gone := &m.nodes[n.next]

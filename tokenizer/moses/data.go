@@ -43,7 +43,7 @@ func table(ranges []string) *unicode.RangeTable {
 		if !ok {
 			last = first
 		}
-		lo, _ := strconv.ParseUint(first, 16, 32) // the tests read all of them
+		lo, _ := strconv.ParseUint(first, 16, 32) // no error, because the tests parse all ranges
 		hi, _ := strconv.ParseUint(last, 16, 32)
 		if hi > 0xffff {
 			t.R32 = append(t.R32, unicode.Range32{Lo: uint32(lo), Hi: uint32(hi), Stride: 1})

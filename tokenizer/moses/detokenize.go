@@ -13,7 +13,7 @@ func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r
 var unescape = strings.NewReplacer("&bar;", "|", "&#124;", "|", "&lt;", "<", "&gt;", ">", "&bra;", "[", "&ket;", "]", "&quot;", `"`, "&apos;", "'",
 	"&#91;", "[", "&#93;", "]", "&amp;", "&")
 
-// attach tells to which neighbour a word is attached without a space.
+// attach tells to which neighbour, if any, a word is attached without a space.
 type attach int
 
 const (
@@ -29,7 +29,7 @@ func (l *Language) Detokenize(text string) string {
 	j := joiner{Language: l, words: words, quotes: map[string]int{}}
 	var b strings.Builder
 	b.Grow(len(text))
-	space := false // before the next word
+	space := false // whether a space precedes the next word
 	for i, word := range words {
 		to := j.attach(i)
 		if to != toPrevious && space || l.code == "fr" && slices.Contains([]string{"?", "!", ":", ";", `\`, "%"}, word) {
@@ -48,7 +48,7 @@ type joiner struct {
 	quotes map[string]int // number of each quotation mark so far
 }
 
-// attach returns the attachment of word i. It must be called with each word in order.
+// attach returns the attachment of word i. attach must be called with each word in order.
 func (j *joiner) attach(i int) attach {
 	word, previous, next := j.words[i], "", ""
 	if i > 0 {
@@ -88,7 +88,7 @@ func (j *joiner) endsWithFraction() bool {
 	return isNumber(last[0]) && (last[1] == "." || last[1] == ",")
 }
 
-// quote is attach for quotation marks: odd ones open.
+// quote is attach for quotation marks: the first, third and so on of a kind open.
 func (j *joiner) quote(word, previous string) attach {
 	key := word
 	if consistsOf(word, func(r rune) bool { return r == '„' || r == '“' }) {

@@ -2,8 +2,8 @@
 // pieces to texts, as Argos Translate does: with sacremoses 0.0.53's MosesPunctNormalizer, MosesTokenizer and MosesDetokenizer,
 // and a copy of subword-nmt's apply_bpe.
 //
-// Those are chains of regular expressions, each of which scans the whole text. The functions here do the same in the same order,
-// in time linear in a text (n log n in the length of a word). Differences:
+// The originals are chains of regular expressions, each of which scans the whole text. The functions here do the same in the same
+// order, in time linear in a text (n log n in the length of a word). Differences:
 //   - Runs of dots are not replaced by the letters DOTMULTI meanwhile. A text with these letters keeps them.
 //   - sacremoses fails if a Czech text has an apostrophe and a dash before "li". Here the words are separated by spaces.
 //   - Argos leaves the mark of an unfinished word, @@, at the end of a text. Here it is removed.
@@ -24,7 +24,7 @@ type Words struct {
 	Codes    *Codes
 }
 
-// Split calls do with each piece of a text. do must not keep it.
+// Split calls do with each piece of a text. do must not keep the piece.
 func (w Words) Split(text string, do func(piece []byte)) {
 	var m merger
 	for _, word := range w.Language.Tokenize(w.Language.Normalize(text)) {
@@ -43,11 +43,11 @@ type Language struct {
 	code         string
 	words, ahead map[string]bool // words that keep their dot, always or before a number
 	classes      map[string]*unicode.RangeTable
-	letters      []*unicode.RangeTable // of all languages
-	own          []*unicode.RangeTable // of this one: letters of Chinese, Japanese and Korean count only there
+	letters      []*unicode.RangeTable // letters of all languages
+	own          []*unicode.RangeTable // letters of this language alone: those of Chinese, Japanese and Korean count only in their own language
 }
 
-// NewLanguage returns the language of a code, as in Argos' packages. An unknown one uses the words of English.
+// NewLanguage returns the language of a code, as in Argos' packages. An unknown language uses the words of English.
 func NewLanguage(code string) *Language {
 	d := lists()
 	l := &Language{code: code, classes: d.classes, words: d.words[code], ahead: d.ahead[code]}

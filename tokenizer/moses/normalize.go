@@ -39,7 +39,7 @@ func (l *Language) Normalize(text string) string {
 	return strings.TrimFunc(text, IsSpace)
 }
 
-// IsSpace reports whether Python's str.strip() removes r: it has four separators more than [unicode.IsSpace].
+// IsSpace reports whether Python's str.strip() removes r: Python removes four separators more than [unicode.IsSpace] has.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
 // replace replaces the first of each pair of strings by the second, pair by pair.
@@ -95,7 +95,7 @@ func between(text string, before func(rune) bool, what string, after func(rune) 
 	}
 }
 
-// quoteBehindCommas moves quotation marks behind following commas and dots.
+// quoteBehindCommas moves quotation marks from before commas and dots to after them.
 func quoteBehindCommas(text string) string {
 	b := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -112,8 +112,9 @@ func quoteBehindCommas(text string) string {
 	return string(b)
 }
 
-// quoteBeforeDots moves quotation marks before preceding dots, except at the end of a text and before a "<". A match extends over
-// spaces up to a character other than "<", the last of the spaces if need be; its dots are in no other match.
+// quoteBeforeDots moves quotation marks from after dots to before them, except at the end of a text and before a "<". A match
+// extends over spaces up to a character other than "<", the last of the spaces if need be; the dots of a match are in no other
+// match.
 func quoteBeforeDots(text string) string {
 	var b strings.Builder
 	for done, at := 0, 0; ; {

@@ -36,7 +36,7 @@ func (l *Language) separate(text string) string {
 	b.Grow(len(text))
 	for i, r := range text {
 		switch {
-		case r == '.' && i > 0 && text[i-1] == '.': // written with the first one
+		case r == '.' && i > 0 && text[i-1] == '.': // written with the first dot
 		case r == '.':
 			rest := strings.TrimLeft(text[i:], ".")
 			if dots := text[i : len(text)-len(rest)]; len(dots) > 1 {
@@ -68,8 +68,8 @@ func (l *Language) commas(text string) string {
 	return text
 }
 
-// apostrophes puts spaces around apostrophes outside words, and splits words of the language: before one in English, behind one
-// in French and Italian.
+// apostrophes puts spaces around apostrophes outside words, and splits words of the language: before an apostrophe in English,
+// after an apostrophe in French and Italian.
 func (l *Language) apostrophes(text string) string {
 	const a = "'"
 	switch l.code {
@@ -112,7 +112,7 @@ func (l *Language) dots(words []string) []string {
 	return slices.DeleteFunc(split, func(word string) bool { return word == "" })
 }
 
-// keepsDot reports whether a word keeps the dot behind it; next is the following word, or "" at the end.
+// keepsDot reports whether a word keeps the dot after it; next is the following word, or "" at the end.
 func (l *Language) keepsDot(word, next string) bool {
 	return strings.Contains(word, ".") && strings.ContainsFunc(word, l.ownLetter) || l.words[word] ||
 		next != "" && (l.is("lower", firstRune(next)) || l.ahead[word] && next[0] >= '0' && next[0] <= '9')

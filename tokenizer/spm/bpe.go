@@ -6,12 +6,12 @@ import (
 	"dragoman/tokenizer/agenda"
 )
 
-// shortWord is the maximum length in characters of a word whose best pair is found by a scan of all pairs. Beyond it a heap is
-// faster. Both give the same pieces.
+// shortWord is the maximum length in characters of a word whose best pair is found by a scan of all pairs. For longer words a
+// heap is faster. Both give the same pieces.
 const shortWord = 48
 
 // node is a symbol of the word being merged, with the number and rank of its merge with its right neighbour; rank is noRank if
-// they do not merge.
+// the two do not merge.
 type node struct {
 	symbol symbol
 	rank   int32
@@ -21,7 +21,7 @@ type node struct {
 // link holds the neighbours of a node in a long word; -1 and the word's length stand for none.
 type link struct{ prev, next int32 }
 
-// workspace is the memory of one text, kept for the next.
+// workspace is the working memory for one text, kept for the next.
 type workspace struct {
 	nodes  []node
 	links  []link
@@ -52,7 +52,7 @@ func (m *merges) split(nodes []node, word []byte) []node {
 		}
 		r, size := utf8.DecodeRune(word)
 		s := noSymbol
-		if r != utf8.RuneError || size > 1 { // an invalid byte is not U+FFFD
+		if r != utf8.RuneError || size > 1 { // an invalid byte does not count as U+FFFD
 			s = m.symbolOf(r)
 		}
 		nodes = append(nodes, node{symbol: s})
@@ -93,9 +93,9 @@ func (m *merges) mergeShort(nodes []node) []node {
 	}
 }
 
-// mergeLong does the same with a heap of pairs over a linked list. A pair whose nodes have changed since it was pushed is
-// recognized by its rank: either it differs from the node's, or an equal pair at the same position has merged instead, which
-// gives the same result.
+// mergeLong does the same as mergeShort, with a heap of pairs over a linked list. A pair whose nodes have changed since it was
+// pushed is recognized by its rank: either the pair's rank differs from the node's, or an equal pair at the same position has
+// merged instead, which gives the same result.
 func (m *merges) mergeLong(ws *workspace) []node {
 	nodes, links, todo := ws.nodes, ws.links[:0], ws.agenda[:0]
 	for i, n := range nodes {

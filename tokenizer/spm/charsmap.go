@@ -18,9 +18,8 @@ const maxReplacement = 256
 
 // charsmap holds the rewriting rules of a model: byte strings and their replacements. The zero charsmap has no rule.
 //
-// In the model file it is a length, a double-array trie in the layout of
-// darts-clone, and a block of replacements, each ended by NUL. The trie's values
-// are offsets into that block.
+// In the model file a charsmap is a length, a double-array trie in the layout of darts-clone, and a block of replacements, each
+// ended by NUL. The trie's values are offsets into that block.
 type charsmap struct {
 	trie
 	replacements string
@@ -49,7 +48,7 @@ func sharedCharsmap(raw []byte) (*charsmap, error) {
 	return c, nil
 }
 
-// parseCharsmap parses the precompiled_charsmap of a model; an empty one has no rule. It checks that every leaf points into the
+// parseCharsmap parses the precompiled_charsmap of a model; an empty map has no rule. It checks that every leaf points into the
 // block of replacements; lookups check the bounds of the trie itself.
 func parseCharsmap(raw []byte) (charsmap, error) {
 	if len(raw) == 0 {

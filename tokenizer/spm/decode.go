@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Decode joins pieces to text like spm_decode: "▁" becomes a space, control pieces nothing, the unknown piece the model's sign
-// for it (" ⁇ "), and bytes their characters, or U+FFFD for invalid ones. Text that is not a piece, such as a run of unknown
-// characters, is kept. Leading spaces that encoding would have added are removed.
+// Decode joins pieces to text like spm_decode: "▁" becomes a space, control pieces nothing, the unknown piece becomes the model's
+// sign for unknown text (" ⁇ "), and bytes become their characters, or U+FFFD for invalid bytes. Text that is not a piece, such
+// as a run of unknown characters, is kept. Leading spaces that encoding would have added are removed.
 func (m *Model) Decode(pieces []string) string {
 	size := 0
 	for _, piece := range pieces {
@@ -16,7 +16,7 @@ func (m *Model) Decode(pieces []string) string {
 	var out strings.Builder
 	out.Grow(size)
 	trim := m.trim
-	var pending []byte // of consecutive byte pieces
+	var pending []byte // bytes of consecutive byte pieces
 	for _, piece := range pieces {
 		id, ok := m.ID(piece)
 		if ok && m.kinds[id] == bytePiece {

@@ -28,10 +28,10 @@
 // denormalization rules are refused with an error. Where versions of SentencePiece differ (scores of user-defined pieces, texts
 // of tens of thousands of characters), the package follows 0.2.3.
 //
-// A [Listed] model has the same pieces, but lists its merges: Hugging Face's library tokenizers converts a SentencePiece model to
-// it.
+// A [Listed] model has the same pieces, but lists its merges: Hugging Face's library tokenizers converts SentencePiece models to
+// such models.
 //
 // Text is never converted to a control piece such as "</s>": callers add those ids. A [Model] is immutable and safe for
 // concurrent use. No model file, however damaged, makes this package panic. Files, pieces and replacements are limited in size:
-// even one made to be costly loads in seconds and below 1 GB.
+// even a file made to be costly loads in seconds and below 1 GB.
 package spm

@@ -16,15 +16,15 @@ type Listed struct {
 	Unknown int32           // the id of the piece for unknown characters
 	Control map[string]bool // pieces that no text is split into
 	Merges  [][2]string     // the best first
-	Scores  []float32       // of the pieces of a unigram model, which has no merges; otherwise nil
+	Scores  []float32       // scores of the pieces of a unigram model, which has no merges; otherwise nil
 	// Normalize are functions that rewrite a text, in order.
 	Normalize []func(text string) string
-	Prefix    bool // a space is prepended if there is none
-	Words     bool // the same for each word, and white space is removed
+	Prefix    bool // whether a space is prepended to a text that does not begin with one
+	Words     bool // whether a space is prepended to each word, and white space is removed
 }
 
-// Model returns the model. It fails if a merge does not combine two pieces into another, or if there are not as many scores as
-// pieces.
+// Model returns the model. It fails if a merge does not combine two pieces into another piece, or if there are not as many scores
+// as pieces.
 func (l Listed) Model() (*Model, error) {
 	if l.Scores != nil && len(l.Scores) != len(l.Pieces) {
 		return nil, fmt.Errorf("%d scores of %d pieces", len(l.Scores), len(l.Pieces))
@@ -108,7 +108,7 @@ func (l Listed) append(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendSpaced appends a text with spaces in the form of pieces, and one in front.
+// appendSpaced appends a text with spaces in the form of pieces, and a space in front.
 func (l Listed) appendSpaced(dst []byte, text string) []byte {
 	text = strings.ReplaceAll(text, " ", space)
 	if l.Prefix && text != "" && !strings.HasPrefix(text, space) {
@@ -118,7 +118,7 @@ func (l Listed) appendSpaced(dst []byte, text string) []byte {
 }
 
 // Precompiled returns a function that applies a precompiled character map like the library tokenizers: to each grapheme of fewer
-// than six bytes as a whole if a rule matches its start, the shortest one, and to each other character by itself.
+// than six bytes as a whole if a rule, the shortest that matches, matches its start; and to each other character by itself.
 func Precompiled(raw []byte) (func(text string) string, error) {
 	rules, err := parseCharsmap(raw)
 	if err != nil {

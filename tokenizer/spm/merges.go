@@ -17,7 +17,7 @@ const noSymbol symbol = -1
 // symbolBits limits the number of symbols, so that a merge of three symbols fits into one word of the table.
 const symbolBits = 21
 
-// noRank is the rank of a pair that does not merge: behind all others.
+// noRank is the rank of a pair that does not merge: greater than all other ranks.
 const noRank = 1<<31 - 1
 
 // merges tells which characters are symbols and which pairs of symbols merge.
@@ -25,13 +25,14 @@ const noRank = 1<<31 - 1
 // SentencePiece concatenates the text of two neighbours and looks the result up among the pieces. Here that lookup is done once,
 // at load, for every way to cut every piece in two; text is then merged by symbol numbers alone.
 type merges struct {
-	pieces int32           // symbols below are piece ids
+	pieces int32           // symbols below this number are piece ids
 	bmp    []symbol        // of each character below 1<<16
 	astral map[rune]symbol // of the other characters
 	pairs  pairTable       // from pairs to the numbers of their merges
-	// ranks, by number, order merges: the best has rank 0. If a merge is numbered by its piece, equal scores have equal ranks.
+	// ranks, ranks order the merges, by number: the best merge has rank 0. If a merge is numbered by its piece, equal scores have
+	// equal ranks.
 	ranks []int32
-	// results has the resulting piece of each merge, by number. If it is nil, the number of a merge is its piece.
+	// results has the resulting piece of each merge, by number. If results is nil, the number of a merge is its piece.
 	results []symbol
 }
 
@@ -40,8 +41,8 @@ func noMerges(pieces int) *merges {
 	return &merges{pieces: int32(pieces), bmp: slices.Repeat([]symbol{noSymbol}, 1<<16), astral: map[rune]symbol{}}
 }
 
-// newMerges builds the tables of pieces, which have these ids. Only normal pieces take part: no text spells a control or unknown
-// piece.
+// newMerges builds the tables of pieces, which have these ids. Only normal pieces take part, because no text spells a control or
+// unknown piece.
 func newMerges(pieces []pieceProto, ids map[string]symbol) (*merges, error) {
 	m := noMerges(len(pieces))
 	var normal []symbol
@@ -158,8 +159,8 @@ func (m *merges) result(number int32) symbol {
 	return m.results[number]
 }
 
-// spansWords reports whether a piece has a space after its first character. If none has, no merge crosses a "▁", and words can be
-// merged one by one.
+// spansWords reports whether a piece has a space after its first character. If no piece has one, no merge crosses a "▁", and
+// words can be merged one by one.
 func spansWords(pieces []pieceProto) bool {
 	return slices.ContainsFunc(pieces, func(p pieceProto) bool {
 		return p.kind == normalPiece && strings.LastIndex(p.text, space) > 0
@@ -167,7 +168,7 @@ func spansWords(pieces []pieceProto) bool {
 }
 
 // pairTable is a hash table from two symbols to the number of their merge, with open addressing and at most half full. A slot is
-// 0 or a pair's key and that number: 1<<63 | left<<42 | right<<21 | number.
+// 0 or a pair's key and the number of the pair's merge: 1<<63 | left<<42 | right<<21 | number.
 type pairTable struct {
 	slots []uint64
 	mask  uint64

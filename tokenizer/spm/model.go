@@ -33,7 +33,7 @@ type Model struct {
 	trim           trimming
 
 	byWord bool // no merge crosses a space, see spansWords
-	// words are the pieces that begin with a space and result from merging their own text. If byWord holds, one lookup handles a
+	// words are the pieces that begin with a space and result from merging their own text. If byWord is set, one lookup handles a
 	// whole word.
 	words map[string]int32
 
@@ -50,12 +50,12 @@ type trimming int
 
 const (
 	trimNone trimming = iota
-	trimOne           // of the first piece with one
-	trimAll           // of each piece before there is text
+	trimOne           // one space, of the first piece that begins with one
+	trimAll           // one space of each piece, until there is text
 )
 
-// Parse parses a model from the contents of its file, which it does not keep. It fails with ErrUnsupported for the kinds of
-// models named in the package documentation, and with an error that tells the place for damaged files.
+// Parse parses a model from the contents of its file. It does not keep file. It fails with ErrUnsupported for the kinds of models
+// named in the package documentation, and with an error that tells the place for damaged files.
 func Parse(file []byte) (*Model, error) {
 	if len(file) > maxFileBytes {
 		return nil, fmt.Errorf("SentencePiece model has more than %d MB, which none has", maxFileBytes>>20)
@@ -138,8 +138,8 @@ func (p *modelProto) checkSupported() error {
 	return nil
 }
 
-// addPieces numbers the pieces. Pieces into which a unigram model splits texts are left to its trie. With byte fallback NUL is
-// not among them, although some converters add it.
+// addPieces numbers the pieces. Pieces into which a unigram model splits texts are left to the model's trie. With byte fallback
+// the piece NUL is left out, although some converters add it.
 func (m *Model) addPieces(pieces []pieceProto, isUnigram, byteFallback bool) error {
 	m.unknown = -1
 	m.ids = map[string]int32{}
@@ -149,7 +149,7 @@ func (m *Model) addPieces(pieces []pieceProto, isUnigram, byteFallback bool) err
 	m.pieces, m.kinds = textsOf(pieces), make([]uint8, 0, len(pieces))
 	for i, p := range pieces {
 		id := int32(i)
-		p.text = m.pieces.at(id) // references to it keep nothing else in memory
+		p.text = m.pieces.at(id) // not a part of the file's contents, so that references to the text keep nothing else in memory
 		if first, ok := m.ids[p.text]; ok {
 			return samePieces(first, id, p.text)
 		}
@@ -307,8 +307,8 @@ func (m *Model) appendMerged(dst []Token, first int, nodes []node, normalized []
 	return dst
 }
 
-// appendUnknown appends an unknown character: its bytes if they are pieces, otherwise a token that extends a preceding unknown
-// one, if that is in dst[first:].
+// appendUnknown appends an unknown character: its bytes if they are pieces, otherwise a token, which is merged with a preceding
+// unknown token in dst[first:].
 func (m *Model) appendUnknown(dst []Token, first int, normalized []byte, start, end int) []Token {
 	if m.bytes != nil {
 		for at := start; at < end; at++ {
@@ -340,8 +340,8 @@ func wordLength(s []byte) int {
 	return len(s)
 }
 
-// Encode splits text into pieces like spm_encode. A run of unknown characters is returned as in the normalized text, a byte as
-// its piece.
+// Encode splits text into pieces like spm_encode. A run of unknown characters is returned as it is in the normalized text, a byte
+// as the byte's piece.
 func (m *Model) Encode(text string) []string {
 	normalized := m.AppendNormalized(nil, text)
 	tokens := m.AppendTokens(nil, normalized)

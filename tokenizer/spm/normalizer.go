@@ -14,17 +14,17 @@ const replacementChar = "\ufffd"
 // normalizer rewrites text into the spelling of pieces.
 type normalizer struct {
 	rules *charsmap
-	kept  trie // of the user-defined pieces, which are kept
+	kept  trie // trie of the user-defined pieces, which are kept
 
-	addDummyPrefix     bool   // put a space in front (behind, with whitespaceAsSuffix)
+	addDummyPrefix     bool   // put a space in front (at the end, with whitespaceAsSuffix)
 	removeExtraSpaces  bool   // drop spaces at both ends, reduce runs of spaces to one
 	whitespaceAsSuffix bool   // pieces end, not begin, with their space
-	space              string // replacement of a space: "▁", or " " if a model does not escape it
+	space              string // replacement of a space: "▁", or " " if a model does not escape spaces
 
-	// Most characters are in no rule. These two tables find them without a walk through the tries. They are exact, not
-	// heuristics: see trie.inert.
-	plainASCII [utf8.RuneSelf]bool // kept before another ASCII byte or the end
-	plainBMP   [1 << 16 / 8]byte   // one bit per character: kept before anything
+	// Most characters are in no rule. These two tables find such characters without a walk through the tries. The tables are
+	// exact, not heuristics: see trie.inert.
+	plainASCII [utf8.RuneSelf]bool // characters that stay unchanged before another ASCII byte or the end
+	plainBMP   [1 << 16 / 8]byte   // one bit per character: stays unchanged whatever follows
 }
 
 func newNormalizer(p normalizerProto, whitespaceAsSuffix bool, kept trie) (*normalizer, error) {
@@ -64,7 +64,7 @@ func (n *normalizer) append(dst []byte, text string) []byte {
 	if n.addDummyPrefix && !n.whitespaceAsSuffix {
 		dst = append(dst, n.space...)
 	}
-	afterSpace := n.removeExtraSpaces // whether following spaces are extra
+	afterSpace := n.removeExtraSpaces // whether spaces that follow are extra
 	for at < len(text) {
 		if run := n.plainRun(text[at:]); run > 0 {
 			dst = append(dst, text[at:at+run]...)
@@ -76,8 +76,8 @@ func (n *normalizer) append(dst []byte, text string) []byte {
 		if afterSpace {
 			out = strings.TrimLeft(out, " ")
 		}
-		// A rule may remove its text. The preceding text then is the last one, so spaces before and behind the removed text still
-		// form a run.
+		// A rule may remove its text. Then the text before it stays the last text, so spaces before and after the removed text
+		// still form a run.
 		if out != "" {
 			dst = n.appendEscaped(dst, out)
 			afterSpace = n.removeExtraSpaces && out[len(out)-1] == ' '
@@ -147,8 +147,9 @@ func (n *normalizer) appendEscaped(dst []byte, s string) []byte {
 	return dst
 }
 
-// finish drops spaces from the end of dst[start:] and adds the suffix. A "▁" that the user typed at the end is dropped too, as
-// SentencePiece cannot distinguish it from a space here; so is the dummy prefix of a text without other characters.
+// finish drops spaces from the end of dst[start:] and adds the suffix. A "▁" that the user typed at the end is dropped too,
+// because SentencePiece cannot distinguish it from a space here. The dummy prefix of a text without other characters is dropped
+// too.
 func (n *normalizer) finish(dst []byte, start int) []byte {
 	for n.removeExtraSpaces && bytes.HasSuffix(dst[start:], []byte(n.space)) {
 		dst = dst[:len(dst)-len(n.space)]

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Limits of a model file. Real ones are far smaller: the largest M2M100 and NLLB models are 5 MB, 256,000 pieces of at most 16
+// Limits of a model file. Real files are far smaller: the largest M2M100 and NLLB models are 5 MB, 256,000 pieces of at most 16
 // characters.
 const (
 	maxPieces     = 1 << 19
@@ -35,7 +35,7 @@ const (
 	bpeModel     = 2
 )
 
-// modelProto is the part of SentencePiece's ModelProto that encoding and decoding depend on. All of it is copied out of the file.
+// modelProto is the part of SentencePiece's ModelProto that encoding and decoding depend on. All data are copied out of the file.
 type modelProto struct {
 	pieces       []pieceProto
 	trainer      trainerProto
@@ -63,8 +63,8 @@ type normalizerProto struct {
 	escapeSpaces      bool
 }
 
-// parseProto reads a serialized ModelProto. Absent fields have the defaults of
-// sentencepiece_model.proto; unknown ones are skipped.
+// parseProto reads a serialized ModelProto. Absent fields have the defaults of sentencepiece_model.proto; unknown fields are
+// skipped.
 func parseProto(file []byte) (*modelProto, error) {
 	m := &modelProto{
 		trainer: trainerProto{modelType: unigramModel, unknownSurface: " \u2047 "},

@@ -2,7 +2,7 @@ package spm
 
 import "strings"
 
-// texts are the texts of pieces, by id: one string for all, as a process may have hundreds of models.
+// texts are the texts of pieces, by id: one string for all, because a process may have hundreds of models.
 type texts struct {
 	all  string
 	ends []uint32

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// trie finds byte strings that begin a text, and a number for each of them. It is a double array in the layout of darts-clone,
-// which model files have. The zero trie is empty.
+// trie finds byte strings that begin a text, and a number for each of them. It is a double array in the layout of darts-clone, as
+// in model files. The zero trie is empty.
 type trie []unit
 
 // unit is a node of the trie. Its children are at (own base) XOR (key byte), where the base is the node's index XOR its offset; a
@@ -16,8 +16,8 @@ type trie []unit
 // value.
 type unit uint32
 
-// In the trie of a model's pieces, a unit that leads to a single key is a tail: the rest of that key is read from its text. The
-// tail's number is the number of a piece, above its label, which is 0 if the key is a prefix of others.
+// In the trie of a model's pieces, a unit that leads to a single key is a tail: the rest of that key is read from the piece's
+// text. The tail has the number of the piece in the bits above its label; the label is 0 if the key is a prefix of others.
 const tailBits = 8
 
 func tailOf(label byte, id int32) unit { return 1<<31 | unit(id)<<tailBits | unit(label) }
@@ -36,8 +36,8 @@ func (u unit) isLeaf() bool   { return u>>31 == 1 }
 func (u unit) value() uint32  { return uint32(u) &^ (1 << 31) }
 func (u unit) offset() uint32 { return uint32(u>>10) << (u & (1 << 9) >> 6) }
 
-// walk descends the trie along s and calls visit for each key on the way, with its length in bytes and its leaf, until that
-// returns false. It returns the base of the node for all of s; ok is false if there is none or the walk ended early.
+// walk descends the trie along s and calls visit for each key on the way, with its length in bytes and its leaf, until visit
+// returns false. It returns the base of the node for all of s; ok is false if there is no such node or the walk ended early.
 func (t trie) walk(s string, visit func(length int, leaf unit) bool) (base uint32, ok bool) {
 	if len(t) == 0 {
 		return 0, false
@@ -98,8 +98,8 @@ func (t trie) inert(s string, limit int) bool {
 	return free
 }
 
-// newTrie returns the trie of the pieces with these ids, which are its values, with tails or without. It sorts ids by their
-// pieces. Pieces must not be empty or contain NUL. It fails if two are equal.
+// newTrie returns the trie of the pieces with these ids, with tails or without. The values of the trie are the ids. newTrie sorts
+// ids by their pieces. Pieces must not be empty or contain NUL. newTrie fails if two pieces are equal.
 func newTrie(pieces texts, ids []int32, tails bool) (trie, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -117,8 +117,8 @@ func newTrie(pieces texts, ids []int32, tails bool) (trie, error) {
 	return slices.Clone(b.units), nil
 }
 
-// Room for children is searched among the last units only, as in darts-clone: free units before them are hard to fill, and not
-// worth the time.
+// Room for children is searched among the last units only, as in darts-clone, because free units before them are hard to fill,
+// and not worth the time.
 const (
 	blockUnits  = 256
 	windowUnits = 4 * blockUnits
@@ -140,7 +140,7 @@ func (b *trieBuilder) grow() {
 	b.bases = append(b.bases, make([]uint64, blockUnits/64)...)
 }
 
-// place finds room for the children of a node. ids are the pieces that lead through it, which share their first depth bytes.
+// place finds room for the children of a node. ids are the pieces that lead through the node; they share their first depth bytes.
 func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
 	b.labels = b.labels[:0]
 	leaf := len(b.pieces.at(ids[0])) == depth

@@ -11,14 +11,15 @@ import (
 // unknownPenalty is the difference between the scores of the worst piece and of an unknown character.
 const unknownPenalty = 10
 
-// maxScore limits the score of a path, which would lose its lower bits. Beyond it all scores restart from the position reached.
+// maxScore limits the score of a path, because a larger sum would lose its lower bits. When the limit is passed, all scores
+// restart at 0 from the position reached.
 const maxScore = 100_000
 
 // unigram splits a text into the pieces whose scores have the highest sum.
 //
 // A piece's score is the logarithm of its probability. The best path to a position in the text consists of the best path to the
-// start of its last piece, and that piece; one pass from left to right therefore finds all of them (Viterbi's algorithm). As in
-// SentencePiece's EncodeOptimized, sums are float32 and the first found of two equal paths is kept.
+// start of its last piece, and that piece; one pass from left to right therefore finds the best paths to all positions (Viterbi's
+// algorithm). As in SentencePiece's EncodeOptimized, sums are float32 and the first found of two equal paths is kept.
 type unigram struct {
 	trie    trie      // with tails
 	scores  []float32 // by id of a piece
@@ -27,7 +28,7 @@ type unigram struct {
 
 // step is the last piece of the best path to a position in the text.
 type step struct {
-	score float32 // of the whole path
+	score float32 // score of the whole path
 	from  int32   // start of the piece; -1 if there is no path yet
 	id    int32
 }
@@ -45,7 +46,7 @@ func newUnigram(m *Model, pieces []pieceProto) (u *unigram, err error) {
 		switch m.kinds[id] {
 		case normalPiece:
 			worst = min(worst, p.score)
-		case userPiece: // better than any way to split it
+		case userPiece: // better than any way to split the piece's text
 			u.scores[id] = float32(0.1 * float64(len(p.text)-1))
 		default:
 			continue
@@ -168,7 +169,7 @@ func improve(steps []step, place int, s step) []step {
 // unknownID stands for the unknown piece in a path.
 const unknownID = -1
 
-// appendPath appends the tokens of the path to the last position of steps, which begin at text[cut:]. It reverses the path in
+// appendPath appends the tokens of the path to the last position of steps; the steps begin at text[cut:]. It reverses the path in
 // place.
 func (m *Model) appendPath(dst []Token, first int, steps []step, text []byte, cut int) []Token {
 	place, next := int32(len(steps)-1), int32(-1)

@@ -24,7 +24,7 @@ type API struct {
 	*Server
 	// Lists reports whether a body may also be a list of JSON objects, see [Fields.List].
 	Lists bool
-	// Name returns the name of the model that the field model means, or "" for any model. nil: the field is the name.
+	// Name returns the name of the model that the field model means, or "" for any model. nil: the field has the name itself.
 	Name func(field string) string
 }
 
@@ -102,7 +102,7 @@ func WithoutModel(path string) string {
 // modelField names the model to use. The original APIs have no such field.
 const modelField = "model"
 
-// choose selects the model of the call: the argument, or if it is "" the model of the path, or else any model.
+// choose selects the model of the call: the argument, or if that is "" the model in the path, or else any model.
 func (call *Call) choose(model string) error {
 	own, inPath := call.Context.Params.Get(modelField)
 	if inPath && own == "" {
@@ -120,11 +120,12 @@ func (call *Call) choose(model string) error {
 	return nil
 }
 
-// maxKeylessBody is the maximum size in bytes of a body that is read to find a key in it. A larger body needs its key in the
-// header or the query. LibreTranslate's clients send the key at the end of the body, so reading only its start would not help.
+// maxKeylessBody is the maximum size in bytes of a body that is read to find a key in the body. A larger body needs its key in
+// the header or the query. LibreTranslate's clients send the key at the end of the body, so reading only its start would not
+// help.
 const maxKeylessBody = 256 << 10
 
-// checkList refuses a list if the API takes none, and a list of other values than objects.
+// checkList refuses a list if the API takes no lists, and a list of values that are not objects.
 func (a API) checkList(fields Fields) error {
 	if fields.list != nil && !a.Lists {
 		return notAnObject('[')
@@ -148,7 +149,7 @@ func (a API) Fields(c *gin.Context) (Fields, error) {
 		return e.fields, e.err
 	}
 	fields, err := a.enter(c)
-	for _, name := range access.KeyFields() { // also if no keys are configured
+	for _, name := range access.KeyFields() { // checked even if no keys are configured
 		if err == nil {
 			err = bound.Text(name, fields.field(name).size())
 		}
@@ -157,8 +158,8 @@ func (a API) Fields(c *gin.Context) (Fields, error) {
 	return fields, err
 }
 
-// enter admits a request and then reads its fields. If the key may be in the body, the body is read first, and only if it is
-// small.
+// enter admits a request and then reads its fields. If the key may be in the body, enter reads the body first, and only a small
+// one.
 func (a API) enter(c *gin.Context) (Fields, error) {
 	key := keyIn(func(name string) string { return firstOf(c.Request.URL.RawQuery, name) })
 	inBody, err := a.Gate.MustReadKey(c.Request, key)
@@ -186,7 +187,7 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 	return fields, a.Permit(c)
 }
 
-// keyIn returns the key from the first of the [access.KeyFields] that has one, or "".
+// keyIn returns the key in the first of the [access.KeyFields] that has a key, or "".
 func keyIn(field func(name string) string) (key string) {
 	for _, name := range access.KeyFields() {
 		if key = field(name); key != "" {
@@ -241,7 +242,7 @@ func (r Request) toModel(model string) translate.Request {
 }
 
 // Translate translates a request and returns a result for each text, in order; with several languages, all results of To first,
-// then the results of each language of Also. An incomplete translation is an error: the APIs cannot express one.
+// then the results of each language of Also. An incomplete translation is an error, because the APIs cannot express it.
 func (call *Call) Translate(req Request) ([]translate.Result, error) {
 	results, err := call.TranslateAll([]Request{req})
 	if err != nil {
@@ -261,7 +262,7 @@ func (call *Call) TranslateAll(requests []Request) ([][]translate.Result, error)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, parts...) // a single part: with glossaries there is one language
+		all = append(all, parts...) // parts has one element, because with glossaries there is one language
 	}
 	return call.Server.TranslateAll(call.Context, all)
 }
@@ -333,9 +334,9 @@ func (call *Call) Detect(texts []string, format translate.Format) (found []Detec
 	return found, err
 }
 
-// Confidence returns the detector's confidence, 0 to 1, that a text of a format is in the language it was translated from. It is
-// 0 without a detector, and if the detector finds another language: the translator may have had more context. It fails if the
-// client has left.
+// Confidence returns the detector's confidence, 0 to 1, that a text of a format is in the language it was translated from. The
+// confidence is 0 without a detector, and if the detector finds another language, because the translator may have had more
+// context. Confidence fails if the client has left.
 func (call *Call) Confidence(format translate.Format, text, language string) (float64, error) {
 	detector := call.Models.Detector()
 	if detector == nil {

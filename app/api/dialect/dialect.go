@@ -4,10 +4,10 @@
 // [translate.Request], the [Server] translates it, and the handler turns the results into JSON; errors go to [Server.Fail]. Keys,
 // limits, charges for characters, deadlines, metrics and log attributes are handled here, once for all APIs.
 //
-// The drop-in APIs, whose clients send keys and fields in various forms, make their routes with [API.Route]: it checks the key,
-// reads the request's [Fields], and passes a [Call] to the API's handler. The field model, or the path before the route (see
-// [ModelPath]), names the model to use. If several APIs have the same path, see [Share], the fields of [API.Fields] tell their
-// requests apart.
+// The drop-in APIs, whose clients send keys and fields in various forms, make their routes with [API.Route]: such a route checks
+// the key, reads the request's [Fields], and passes a [Call] to the API's handler. The field model, or a path in front of the
+// route's (see [ModelPath]), names the model to use. If several APIs have the same path, see [Share], the fields of [API.Fields]
+// tell their requests apart.
 //
 //	dialect.go     dialects and routes, and how they are served
 //	server.go      the server behind all APIs; translate.go translations, glossary.go stored glossaries
@@ -35,7 +35,7 @@ import (
 	"dragoman/app/guard/bound"
 )
 
-// RequestIDHeader identifies a request, also in the log. It is set on the answer before a handler runs.
+// RequestIDHeader identifies a request, also in the log. The answer has it before a handler runs.
 const RequestIDHeader = "X-Request-Id"
 
 // Dialect is an API as data.
@@ -56,7 +56,7 @@ type Route struct {
 	Methods string // separated by spaces; GET includes HEAD
 	Path    string // in gin's syntax
 	Handler Handler
-	// Free reports whether the route charges no characters: a caller whose quota is used up may still send a body.
+	// Free reports whether the route charges no characters, so that a caller whose quota is used up may still send a body.
 	Free bool
 	// Room fails if the sender has no room for the result of the request; nil: no room is needed.
 	Room func(c *gin.Context) error
@@ -99,7 +99,7 @@ func (r Route) Uncharged() Route {
 	return r
 }
 
-// Mount adds the routes of an API to a router, in a group that renders failures in the API's format. The handlers before run
+// Mount adds the routes of an API to a router, in a group that renders failures in the API's format. The handlers in before run
 // first.
 func (s *Server) Mount(router gin.IRouter, d Dialect, before ...gin.HandlerFunc) {
 	group := router.Group("", append([]gin.HandlerFunc{d.UseRenderer}, before...)...)
@@ -155,7 +155,7 @@ func Write(c *gin.Context, part []byte) error {
 func BeginStream(c *gin.Context, mediaType string) {
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
-	c.Header("X-Accel-Buffering", "no") // nginx would buffer events otherwise
+	c.Header("X-Accel-Buffering", "no") // otherwise nginx would buffer events
 	c.Status(http.StatusOK)
 }
 
@@ -171,7 +171,7 @@ func Send(c *gin.Context, part []byte) error {
 	return nil
 }
 
-// CutOff aborts an answer that was sent in part, by a panic, so that the client does not take it for a complete one.
+// CutOff aborts an answer that was sent in part, by a panic, so that the client does not take the answer for a complete one.
 func CutOff(c *gin.Context, err error) {
 	_ = c.Error(err) // for the access log
 	panic(http.ErrAbortHandler)
@@ -212,11 +212,11 @@ func Each[T, U any](list []T, of func(T) U) []U {
 // routeKey is the key of the route in gin's context.
 const routeKey = "dragoman/dialect.route"
 
-// note is the middleware that tells [Server.Permit] the route.
+// note is the middleware by which [Server.Permit] knows the route.
 func (r Route) note(c *gin.Context) { c.Set(routeKey, r) }
 
-// Permit fails if the caller, already admitted, has no quota left for the request: its body need not be read. A request whose key
-// is in the body passes.
+// Permit fails if the caller, already admitted, has no quota left for the request, so that the body need not be read. A request
+// whose key is in the body passes.
 func (s *Server) Permit(c *gin.Context) error {
 	found, ok := c.Get(routeKey)
 	if !ok || s.Gate.NeedsKeys() && access.Name(c.Request) == "" {

@@ -58,8 +58,8 @@ func (v values) objectsInForm(name string) (list []url.Values, err error) {
 // field is the value of a field: of the JSON object, or else of the form.
 type field struct {
 	name string
-	json jsontext.Value // nil: it is not in the object
-	form []string       // empty: it is not in the form
+	json jsontext.Value // nil: the object does not have the field
+	form []string       // empty: the form does not have the field
 }
 
 // text returns the field as a text, or "" if it is missing.
@@ -81,7 +81,7 @@ func (f field) first() string {
 	return f.form[0]
 }
 
-// texts returns the field as at most most texts. list reports whether they came as an array, or as several fields of a form.
+// texts returns the field as at most most texts. list reports whether the texts came as an array, or as several fields of a form.
 func (f field) texts(most int) (texts []string, list bool, err error) {
 	switch {
 	case f.json == nil:

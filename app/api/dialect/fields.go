@@ -20,8 +20,8 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// maxPairs limits the fields of a form, as net/url does, the fields of an object, and the texts of an array: each takes far more
-// memory than its bytes in the body.
+// maxPairs limits the fields of a form, as net/url does, the fields of an object, and the texts of an array, because each takes
+// far more memory than its bytes in the body.
 const maxPairs = bound.Texts
 
 // Fields are the values of a request: from its query, and from a body that is a JSON object or a form, whatever the method; some
@@ -33,7 +33,7 @@ const maxPairs = bound.Texts
 type Fields struct {
 	values
 	list   []Fields // of a body that is a list of objects; non-nil for any list
-	broken error    // why the list is not one of objects
+	broken error    // why the list is not a list of objects
 	files  []body.File
 	first  *error // the first error of the request; nil if no error is possible
 }
@@ -49,7 +49,7 @@ func (f Fields) Err() error {
 	return *f.first
 }
 
-// Fail records an error of the request, unless it is nil or there is one already.
+// Fail records an error of the request, unless the error is nil or the request has one already.
 func (f Fields) Fail(err error) {
 	if err != nil && *f.first == nil {
 		*f.first = err
@@ -71,7 +71,7 @@ func readFields(c *gin.Context) (Fields, error) {
 	switch {
 	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
 		if isList(raw) {
-			// Most APIs take no lists, whatever their contents.
+			// An error in a list is kept for later, because most APIs refuse any list.
 			fields.list, fields.broken = parseList(raw)
 			for i := range fields.list {
 				fields.list[i].first = fields.first
@@ -197,8 +197,8 @@ func (f Fields) Text(name string) string {
 	return text
 }
 
-// Texts returns a field's texts, or none if it is missing. list reports whether they came as an array, or as several fields of a
-// form.
+// Texts returns a field's texts, or none if it is missing. list reports whether the texts came as an array, or as several fields
+// of a form.
 func (f Fields) Texts(name string) (texts []string, list bool) {
 	texts, list, err := f.field(name).texts(bound.Most(name, maxPairs))
 	if err = cmp.Or(err, bound.All(name, texts)); err != nil {
@@ -208,7 +208,7 @@ func (f Fields) Texts(name string) (texts []string, list bool) {
 	return texts, list
 }
 
-// Prose is Needed for texts to translate, for a field whose name has a smaller bound in other APIs.
+// Prose is [Fields.Needed] for a field with texts to translate whose name has a smaller bound in other APIs.
 func (f Fields) Prose(name string) []string {
 	f.Require(name)
 	texts, _, err := f.field(name).texts(maxPairs)
@@ -268,8 +268,8 @@ func (f Fields) Lines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// Choose returns the value of a field's text in a table; refuse makes the error for a text that is not in it. The value of a
-// missing field is at "".
+// Choose returns the value of a field's text in a table; refuse makes the error for a text that is not in the table. For a
+// missing field, Choose returns the value at "".
 func Choose[T any](f Fields, name string, table map[string]T, refuse func(text string) error) T {
 	text := f.Text(name)
 	chosen, ok := table[text]

@@ -41,7 +41,7 @@ func parseMultipart(raw []byte, boundary string) (url.Values, []body.File, error
 }
 
 // pairs parses name=value pairs as the original servers do: invalid encoding, such as the percent sign in "q=100% sure", is kept
-// unchanged. net/url would drop the pair, and any pair with a semicolon.
+// unchanged. net/url would drop such a pair, and any pair with a semicolon.
 func pairs(raw string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for pair := range strings.SplitSeq(raw, "&") {
@@ -67,7 +67,7 @@ func unescape(s string) string {
 		case '%':
 			if i+2 < len(s) {
 				var b [1]byte
-				if _, err := hex.Decode(b[:], []byte(s[i+1:i+3])); err == nil { // its errors do not allocate
+				if _, err := hex.Decode(b[:], []byte(s[i+1:i+3])); err == nil { // hex.Decode's errors do not allocate
 					out = append(out, b[0])
 					i += 2
 					continue

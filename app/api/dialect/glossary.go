@@ -15,7 +15,7 @@ import (
 const glossaryField = "payload.glossaryId"
 
 // OwnerOf returns the owner of the glossaries that an admitted request may use: the name of its key. Without keys, all callers
-// share them.
+// share all glossaries.
 func OwnerOf(c *gin.Context) string { return access.Name(c.Request) }
 
 // Glossary returns the owner of the glossaries that a call may use, and the glossary's id from its path.
@@ -23,9 +23,9 @@ func (call *Call) Glossary() (ctx context.Context, owner, id string) {
 	return call.Context.Request.Context(), OwnerOf(call.Context), call.Context.Param("id")
 }
 
-// WithGlossaries adds the terms of stored glossaries to a request. The request's own terms win over them, and the first glossary
-// over later ones. It returns a part for each target language, which has its own dictionary. Without ids the request is the only
-// part.
+// WithGlossaries adds the terms of stored glossaries to a request. The request's own terms win over those of glossaries, and the
+// first glossary wins over later ones. WithGlossaries returns a part for each target language, because each has its own
+// dictionary. Without ids the request is the only part.
 func (s *Server) WithGlossaries(c *gin.Context, ids []string, req translate.Request) ([]translate.Request, error) {
 	switch {
 	case len(ids) == 0:

@@ -40,8 +40,8 @@ func JSONKind(k jsontext.Kind) string {
 	return "something else"
 }
 
-// Items reads a JSON array item by item, or an object field by field. It stops after most items, 0 for no limit, with the error
-// of tooMany: each item takes far more memory than its bytes in the body.
+// Items reads a JSON array item by item, or an object field by field. Items stops after most items, 0 for no limit, with the
+// error of tooMany, because each item takes far more memory than its bytes in the body.
 func Items(in *jsontext.Decoder, most int, tooMany func() error, read func(n int) error) error {
 	begin, err := in.ReadToken()
 	if err != nil {
@@ -68,7 +68,7 @@ func Items(in *jsontext.Decoder, most int, tooMany func() error, read func(n int
 func AtMost[T any](most int, refuse func(at jsontext.Pointer) error) *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]T) error {
 		if most == 0 || in.PeekKind() != '[' {
-			return errors.ErrUnsupported // the library reads it, or reports the error
+			return errors.ErrUnsupported // the library reads the value, or reports the error
 		}
 		*list = []T{}
 		return Items(in, most, func() error { return refuse(in.StackPointer().Parent()) }, func(int) error {
@@ -101,7 +101,7 @@ func Bounded(name func(at jsontext.Pointer) string) *json.Unmarshalers {
 			if err != nil {
 				return err
 			}
-			if *text = token.String(); len(*text) > bound.Word { // otherwise within all bounds
+			if *text = token.String(); len(*text) > bound.Word { // shorter texts are within all bounds
 				return bound.Text(name(in.StackPointer()), len(*text))
 			}
 			return nil

@@ -69,7 +69,7 @@ func Pairs(s translate.Selection) [][2]string {
 // IsTraditional reports whether a code means Chinese in traditional script.
 func IsTraditional(code string) bool { return language.IsTraditional(ownCode(code)) }
 
-// ownCode translates LibreTranslate's own codes.
+// ownCode converts LibreTranslate's own codes to common ones.
 func ownCode(code string) string {
 	switch strings.ToLower(code) {
 	case "pb":
@@ -80,7 +80,7 @@ func ownCode(code string) string {
 	return code
 }
 
-// NameOf returns the name of a language, or its code if the name is unknown.
+// NameOf returns the name of a language; if the name is unknown, the code takes its place.
 func NameOf(code string) language.Name {
 	name, ok := language.NameOf(code)
 	if !ok {
@@ -132,7 +132,7 @@ func unknown(side, name, what string) error {
 	return fault.New(fault.UnknownLanguage, side, "%q %s", excerpt.Of(name), what)
 }
 
-// Spelling maps languages to a program's own codes. All other codes are the same.
+// Spelling maps languages to a program's own codes. All codes that are not in the map are the same in the program.
 type Spelling map[string]string
 
 // Of returns the program's code for a language.
@@ -149,8 +149,8 @@ func (s Spelling) SourceOf(r translate.Result) string { return s.Of(SourceOf(r))
 // Regional returns the codes of browser extensions and Google for Chinese, which name a region of its script.
 func Regional() Spelling { return Spelling{"zh": "zh-CN", "zh-Hant": "zh-TW", "zh-Hans": "zh-CN"} }
 
-// SourceOf returns the source language of a result. If none was detected, as in a text of digits, it is English: the APIs'
-// clients need a language.
+// SourceOf returns the source language of a result. If no language was detected, as in a text of digits, SourceOf returns
+// English, because the APIs' clients need a language.
 func SourceOf(r translate.Result) string {
 	if r.From == "" || r.From == translate.Auto {
 		return "en"

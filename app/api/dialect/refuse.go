@@ -31,7 +31,7 @@ func Message(f *fault.Failure) string {
 	}
 	message := strings.ToUpper(f.Message[:1]) + f.Message[1:]
 	if f.Kind == fault.Internal {
-		return message // ends with the request's id, which people copy
+		return message // without a full stop, because the message ends with the request's id, which people copy
 	}
 	return message + "."
 }

@@ -39,7 +39,7 @@ type Gate interface {
 type Config struct {
 	MaxRecords     int           // per request, and per request for language detection; 0: no limit here
 	MaxChars       int           // per record
-	RequestTimeout time.Duration // of a translation, including its wait
+	RequestTimeout time.Duration // time limit of a translation, including its wait
 	Gate           Gate          // checked before each translation; nil: open to everybody
 	// Glossaries are the stored glossaries; nil: disabled.
 	Glossaries *glossary.Service

@@ -7,8 +7,8 @@ import (
 )
 
 // Share lets dialects share their common paths: a request goes to the first route that takes it ([Route.Takes]), in the order of
-// the dialects, or else to the route without Takes. The dialect of that last route renders earlier failures, such as a body that
-// is too large, and a method that the path does not take. The routes of a path have the same methods.
+// the dialects, or else to the route without Takes. The dialect of the route without Takes renders failures that occur before the
+// choice, such as a body that is too large or a method that the path does not take. The routes of a path have the same methods.
 func Share(dialects ...Dialect) []Dialect {
 	shared := slices.Clone(dialects)
 	for i, d := range dialects {

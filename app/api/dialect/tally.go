@@ -17,11 +17,12 @@ const (
 	//
 	//	Dragoman-Cache: hits=3, misses=1
 	//
-	// Records that needed neither, such as blank ones, are in neither number. The header has its own name because X-Cache and
-	// Cache-Status belong to caches of whole answers in front of the service.
+	// Records that needed neither the cache nor decoding, such as blank ones, are in neither number. The header has its own name
+	// because X-Cache and Cache-Status belong to caches of whole answers in front of the service.
 	cacheHeader = "Dragoman-Cache"
 
-	// flagsHeader has the number of records of an answer with each flag, in the same form. It is missing if there are no flags.
+	// flagsHeader has the number of records of an answer with each flag, in the same form. The header is missing if there are no
+	// flags.
 	flagsHeader = "Dragoman-Flags"
 
 	// Keys of the log attributes in gin's context, see LogAttrs.

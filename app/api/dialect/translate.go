@@ -20,7 +20,7 @@ import (
 const (
 	// deadlineKey is the key in gin's context for whether the client has set a deadline.
 	deadlineKey = "dragoman/dialect.deadline"
-	// patienceKey is the key for the client's timeout, see Within.
+	// patienceKey is the key in gin's context for the client's timeout, see Within.
 	patienceKey = "dragoman/dialect.patience"
 )
 
@@ -36,9 +36,9 @@ func RequestedModel(c *gin.Context) string { return c.GetString(requestedKey) }
 // together is the number of parts of a request that are translated concurrently.
 const together = 8
 
-// TranslateAll translates the records of a request, and sets the headers and log attributes of the answer. It fills in the
-// caller. A request may have several parts, such as one for each pair of languages: they share one charge, one deadline and one
-// limit of records, and succeed or fail together.
+// TranslateAll translates the records of a request, and sets the headers and log attributes of the answer. TranslateAll fills in
+// the caller. A request may have several parts, such as one for each pair of languages: the parts share one charge, one deadline
+// and one limit of records, and succeed or fail together.
 func (s *Server) TranslateAll(c *gin.Context, parts []translate.Request) ([][]translate.Result, error) {
 	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {
@@ -83,7 +83,7 @@ func translateAll(ctx context.Context, t Translator, parts []translate.Request) 
 	}
 }
 
-// mostTries is the maximum number of tries for an answer whose parts turn out to be of different exports.
+// mostTries is the maximum number of tries for an answer whose parts turn out to come from different exports of a model.
 const mostTries = 3
 
 // exports are the identities of an answer's models, by name:version. An answer never mixes identities of one model.
@@ -110,7 +110,7 @@ func inParts(ctx context.Context, n int, do func(ctx context.Context, i int) err
 	for i := range n {
 		group.Go(func() (err error) {
 			defer func() {
-				if caught := recover(); caught != nil { // the server's recovery covers another goroutine
+				if caught := recover(); caught != nil { // because the server's recovery covers another goroutine only
 					err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 				}
 			}()
@@ -158,8 +158,8 @@ func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func
 	return err
 }
 
-// begin fills in and charges the caller of a request for all its parts, and returns the context of its translation: it ends with
-// the client, after the service's timeout, and at the client's deadline. The caller must call cancel.
+// begin fills in and charges the caller of a request for all its parts, and returns the context of its translation: the context
+// ends when the client leaves, after the service's timeout, and at the client's deadline. The caller must call cancel.
 func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator, ctx context.Context, cancel context.CancelFunc, err error) {
 	if t, err = s.Translator(); err != nil {
 		return nil, nil, nil, err
@@ -186,7 +186,7 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 		characters += n
 	}
 	c.Set(recordsKey, records)
-	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // for one part, package translate checks it
+	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // for a single part, package translate checks the limit
 		return nil, nil, nil, fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", results, most)
 	}
 	if err := s.Gate.Charge(c.Request, characters); err != nil {
@@ -212,8 +212,8 @@ func (s *Server) ChargeDocument(c *gin.Context, req *translate.Request, characte
 	return s.Gate.Charge(c.Request, characters)
 }
 
-// sum fills in the caller of a request, and returns its number of charged characters. It parses markup in turn with the work of
-// other callers, but not in texts of more than most characters, 0 for no limit: they are refused later.
+// sum fills in the caller of a request, and returns its number of charged characters. sum parses markup in turn with the work of
+// other callers. It does not parse texts of more than most characters (0: no limit), because they are refused later.
 func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) (characters int, err error) {
 	req.Caller = access.Caller(c.Request)
 	_, err = admission.Do(ctx, req.Caller, func(ctx context.Context) error {
@@ -256,7 +256,7 @@ func (s *Server) deadline(c *gin.Context, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// Bounded returns the context of a request that waits: it ends like the context of a translation. The caller must call cancel.
+// Bounded returns the context of a request that waits: the context ends like that of a translation. The caller must call cancel.
 func (s *Server) Bounded(c *gin.Context) (context.Context, context.CancelFunc, error) {
 	at, err := s.deadline(c, time.Now())
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package httpapi is the service's HTTP interface: routes, JSON, and the form of errors.
 //
-// An [API] answers from the start, so that probes can distinguish a loading service from a dead one. It translates after
-// [API.Ready] and reports that it is no longer ready after [API.Drain].
+// An [API] answers from the start, so that probes can distinguish a loading service from a dead one. The API translates after
+// [API.Ready], and reports that it is no longer ready after [API.Drain].
 package httpapi
 
 import (
@@ -38,7 +38,7 @@ const (
 
 	// bodyTimeout is the maximum time for a request's body to arrive.
 	bodyTimeout = 30 * time.Second
-	// bodySilence is the maximum time for its first bytes, and for a small body.
+	// bodySilence is the maximum time for a body's first bytes to arrive, and for the whole of a small body.
 	bodySilence = 10 * time.Second
 )
 
@@ -52,7 +52,7 @@ type Config struct {
 	Memory         *admission.Memory // shared by all requests; nil: 256 × MaxBodyBytes
 	MaxRecords     int               // per request, and per request for language detection; 0: no limit here
 	MaxChars       int               // per record
-	RequestTimeout time.Duration     // of a translation, including its wait
+	RequestTimeout time.Duration     // time limit of a translation, including its wait
 	Log            *slog.Logger
 
 	OnlyProbes bool         // only the routes of monitoring exist
@@ -128,8 +128,8 @@ func (a *API) IsReady() bool { return a.readiness.refusal() == nil }
 // Drain makes the readiness probe fail. Requests are still served.
 func (a *API) Drain() { a.readiness.draining.Store(true) }
 
-// Server returns a server for the API, with limits on everything that a client could hold open. There is no ReadTimeout: it would
-// also cut long translations off, because the server reads on while a handler runs, to notice clients that leave. Package body
+// Server returns a server for the API, with limits on everything that a client could hold open. There is no ReadTimeout, because
+// it would also cut long translations off: the server reads on while a handler runs, to notice clients that leave. Package body
 // limits the body instead.
 func (a *API) Server() *http.Server {
 	server := &http.Server{
@@ -163,7 +163,7 @@ func (a *API) router() *gin.Engine {
 		none.features = a.features()
 	}
 	native, dropIns := a.native(none), dropIns(a.server, a.cfg.Version, a.documents, a.models.names)
-	// Most paths below /v2 are DeepL's; inference has the rest.
+	// Most paths below /v2 are DeepL's; the dialect inference has the rest.
 	inference := openinference.New(a.inferenceConfig())
 	all := append(slices.Clone(dropIns), inference)
 	router.Use(native.UseRenderer, guardSites(a.server, a.cfg, all))
@@ -209,7 +209,7 @@ func (a *API) mountTools(router *gin.Engine) {
 
 type awaitedKey struct{}
 
-// awaited marks requests of this process that another request waits for: their jobs have ended when they are answered.
+// awaited marks requests of this process that another request waits for: when these are answered, their jobs have ended.
 func awaited(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), awaitedKey{}, true)))
@@ -257,7 +257,7 @@ type feature struct {
 	root   string
 	off    *fault.Failure // nil: enabled
 	routes []dialect.Route
-	limit  gin.HandlerFunc // of bodies
+	limit  gin.HandlerFunc // limit of bodies
 }
 
 func (a *API) features() []feature {

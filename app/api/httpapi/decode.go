@@ -94,8 +94,8 @@ type translationRequest struct {
 }
 
 // decodeTranslation reads the request of POST /translation, whose lists may have maxRecords items, or any number if that is 0. It
-// accepts exactly the documented form: encoding/json would match names in any case, let the last of two equal names win and
-// replace invalid UTF-8 by U+FFFD, each of which hides a bug of the sender.
+// accepts exactly the documented form. encoding/json would accept more: it matches names in any case, lets the last of two equal
+// names win, and replaces invalid UTF-8 by U+FFFD, each of which would hide a bug of the sender.
 func decodeTranslation(c *gin.Context, maxRecords int) (translationRequest, error) {
 	var req translationRequest
 	var parsed translationBody
@@ -105,7 +105,7 @@ func decodeTranslation(c *gin.Context, maxRecords int) (translationRequest, erro
 	return parsed.Payload.request()
 }
 
-// decodeBody reads a body into parsed, whose lists may have maxRecords items, or any number if that is 0.
+// decodeBody reads a body into parsed, whose lists may have maxRecords items, or any number if maxRecords is 0.
 func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err error) {
 	if err := checkMediaType(c.Request.Header); err != nil {
 		return nil, err

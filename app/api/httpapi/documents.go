@@ -40,7 +40,7 @@ type documentOutput struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
 	Bytes  int64  `json:"bytes"`
-	Result string `json:"result"` // its path, once the job is done
+	Result string `json:"result"` // the path of the translated document, once the job is done
 	// HeaderKept reports whether the first row of a table was kept, because it looks like column names.
 	HeaderKept bool `json:"headerKept,omitzero"`
 	// Kept is the number of texts of a workbook that stay because formulas refer to them.
@@ -244,7 +244,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 		}
 	}
 	if options != "" {
-		// In an object, so that errors name the fields of one.
+		// Within an object, so that errors name fields as in one.
 		if err := decodeInput([]byte(`{"options":`+options+`}`), 0, &payload); err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 	if !payload.Priority.set {
 		req.Priority = translate.Low
 	}
-	order.Wrapped, req.Wrap = req.Wrap, "" // line breaks of the document, not of each text in it
+	order.Wrapped, req.Wrap = req.Wrap, "" // the option is about line breaks of the document, not of each text in it
 	order.Request.Request, order.Glossaries = req.Request, req.glossaries
 	return nil
 }

@@ -21,8 +21,9 @@ import (
 	"dragoman/app/api/upload"
 )
 
-// dropIns returns the APIs of other programs, which are also mounted for each model. A request for a path of several, such as
-// /translate, goes to the first that takes it: each must decide by the query before another reads the body.
+// dropIns returns the APIs of other programs, which are also mounted for each model. A request for a path that several APIs have,
+// such as /translate, goes to the first that takes it. Each must decide by the query, because another one may still read the
+// body.
 func dropIns(server *dialect.Server, version string, files *upload.Service, models func() []string) []dialect.Dialect {
 	web, extensions := google.New(server), []dialect.Dialect{immersive.New(server), kiss.New(server), hcfy.New(server)}
 	deepLX, deepL := deeplx.New(server), deepl.New(server)
@@ -30,7 +31,7 @@ func dropIns(server *dialect.Server, version string, files *upload.Service, mode
 		azure.New(server), mtranserver.New(server, version), nllb.Serve(server), deepLX, libretranslate.New(server), deepL,
 		libretranslate.Files(server, files), deepl.Documents(server, files), azure.Documents(server, files),
 		web, google.V3(server), nllb.API(server), openai.New(server, models),
-		// MTranServer has some of these, and Google's at another path.
+		// MTranServer has some of these routes too, and Google's at another path.
 		deepLX.Below(mtranserver.Root, deeplx.Path), deepL.Below(mtranserver.Root, deepl.Path), web.Below(mtranserver.Root+"/google"), web.Below("/google"))
 	for _, extension := range extensions {
 		all = append(all, extension.Below(mtranserver.Root))

@@ -119,7 +119,7 @@ func (in glossaryReader) json(raw []byte) (glossaryDraft, error) {
 	return draft, nil
 }
 
-// tooManyEntries turns the error of a list that is too long into the one for glossaries.
+// tooManyEntries turns the error of a list that is too long into the error for glossaries.
 func tooManyEntries(err error) error {
 	if f, ok := errors.AsType[*fault.Failure](err); ok && f.Kind == fault.TooManyRecords {
 		return fault.New(fault.TooLarge, f.Field, "%s has more items than a glossary may have: divide it between several glossaries", f.Field)

@@ -32,7 +32,7 @@ const (
 	maxMetadata    = 16 << 10
 	handshakeTime  = 10 * time.Second
 	connectionIdle = 10 * time.Minute
-	pingInterval   = 2 * time.Minute // of the server, on silent connections
+	pingInterval   = 2 * time.Minute // interval between the server's pings on silent connections
 	pingTimeout    = 20 * time.Second
 	leastPing      = 10 * time.Second // minimum interval between pings of a client
 

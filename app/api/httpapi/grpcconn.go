@@ -10,9 +10,9 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// calls counts the bytes of gRPC messages as they arrive, as gRPC itself keeps the parts of a message until it is complete. The
-// bytes of a connection are taken from the memory of all requests, on the account of its address, and given back when the message
-// is complete. If there is no memory, the connection is closed.
+// calls counts the bytes of gRPC messages as they arrive, because gRPC itself keeps the parts of a message until the message is
+// complete. The bytes of a connection are taken from the memory of all requests, on the account of the client's address, and
+// given back when the message is complete. If there is no memory, the connection is closed.
 type calls struct {
 	memory *admission.Memory
 
@@ -36,7 +36,7 @@ func (l countedListener) Accept() (net.Conn, error) {
 	}
 	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {
-		host = "" // of a socket without addresses
+		host = "" // the socket has no addresses
 	}
 	counted := &countedConn{Conn: conn, calls: l.calls, lease: l.calls.memory.Lease(host)}
 	l.calls.mu.Lock()
@@ -82,7 +82,7 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// give gives back bytes of a complete message, or of none. The caller must hold mu.
+// give gives back bytes of a complete message, or bytes that belong to no message. The caller must hold mu.
 func (c *countedConn) give(n int64) {
 	n = min(n, c.held)
 	c.held -= n
@@ -104,7 +104,7 @@ func (*calls) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
 // HandleConn implements [stats.Handler].
 func (*calls) HandleConn(context.Context, stats.ConnStats) {}
 
-// frame is the header of an HTTP/2 frame in bytes, frameBytes the maximum payload of one.
+// frame is the header of an HTTP/2 frame in bytes, frameBytes the maximum payload of a frame.
 const frame, frameBytes = 9, 16 << 10
 
 // HandleRPC implements [stats.Handler].
@@ -123,7 +123,7 @@ func (*calls) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	case *stats.InPayload:
 		conn.give(int64(s.WireLength) + frame*int64(1+s.WireLength/frameBytes))
 	case *stats.End:
-		if conn.active--; conn.active == 0 { // the rest is of calls that ended early, and of HTTP/2 itself
+		if conn.active--; conn.active == 0 { // what is still held is of calls that ended early, and of HTTP/2 itself
 			conn.give(conn.held)
 		}
 	}

@@ -33,7 +33,7 @@ type jobOutput struct {
 type progressOutput struct {
 	Records    int `json:"records"`
 	Done       int `json:"done"`
-	Flagged    int `json:"flagged,omitzero"` // of the completed ones
+	Flagged    int `json:"flagged,omitzero"` // of the completed translations
 	Characters int `json:"characters"`
 }
 

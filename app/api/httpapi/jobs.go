@@ -55,7 +55,7 @@ type jobsAPI struct {
 	gate      *access.Gate
 	jobs      *JobsConfig
 	documents *upload.Service // nil: disabled
-	ending    context.Context // streams end with it
+	ending    context.Context // when ending is done, streams end
 	streams   atomic.Int64    // open streams
 }
 
@@ -175,8 +175,8 @@ func (j *jobsAPI) submitOnce(c *gin.Context, sub jobs.Submission, submit func() 
 	return reply, nil
 }
 
-// terms returns the terms of each target language if a request names a stored glossary: later changes of the glossary do not
-// affect the job.
+// terms returns the terms of each target language if a request names a stored glossary. The job keeps them, so that later changes
+// of the glossary do not affect it.
 func (j *jobsAPI) terms(c *gin.Context, req translationRequest) (terms [][]translate.Term, err error) {
 	if len(req.glossaries) == 0 {
 		return nil, nil
@@ -211,8 +211,8 @@ func (j *jobsAPI) list(c *gin.Context) (any, error) {
 	return gin.H{"jobs": dialect.Each(list, jobOf)}, err
 }
 
-// ownJob returns the job of a request's path if its sender may see it: with keys, only jobs of its own key; without, any job
-// whose id it knows.
+// ownJob returns the job of a request's path if its sender may see it: with keys, only jobs of the sender's own key; without
+// keys, any job whose id the sender knows.
 func (j *jobsAPI) ownJob(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	found := err == nil || errors.Is(err, jobs.ErrVanished)

@@ -27,7 +27,7 @@ type liveAPI struct {
 	cfg     Config
 	live    *LiveConfig
 	sockets *sockets
-	ending  context.Context // connections end with it
+	ending  context.Context // when ending is done, connections end
 }
 
 func (l *liveAPI) routes() []dialect.Route {
@@ -53,7 +53,7 @@ func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Sess
 	return l.live.Open(c.Request.Context(), access.Caller(c.Request), req.Request, l.cfg.Gate.Account(c.Request).Charge)
 }
 
-// refusedOption returns an option of translations that live text does not support, if it is used, or "".
+// refusedOption returns an option of translations that live text does not support, if p uses one, or "".
 func refusedOption(p *payloadInput) string {
 	for _, option := range []struct {
 		name string
@@ -69,8 +69,8 @@ func refusedOption(p *payloadInput) string {
 	return ""
 }
 
-// ownSession returns a session if the sender of the request may use it: with keys, only sessions of its own key; without, any
-// session whose id it knows.
+// ownSession returns a session if the sender of the request may use it: with keys, only sessions of the sender's own key; without
+// keys, any session whose id the sender knows.
 func (l *liveAPI) ownSession(c *gin.Context, id string) (*live.Session, error) {
 	x, err := l.live.Find(id)
 	if err == nil && l.cfg.Gate.NeedsKeys() && x.Owner() != access.Caller(c.Request) {

@@ -19,7 +19,7 @@ type liveEdits struct {
 	Settle   optional[bool]       `json:"settle"`
 }
 
-// liveEdit without from is at the end of the text, and without to it replaces nothing.
+// liveEdit is an edit. Without from, it is at the end of the text; without to, it replaces nothing.
 type liveEdit struct {
 	From optional[int]   `json:"from"`
 	To   optional[int]   `json:"to"`
@@ -56,10 +56,10 @@ func (e liveEdits) edits() (live.Edits, error) {
 	return out, nil
 }
 
-// liveMessage is a client's message over a WebSocket: it opens, resumes, edits or ends the session with the number s on this
-// connection.
+// liveMessage is a client's message over a WebSocket: the message opens, resumes, edits or ends the session with the number s on
+// this connection.
 type liveMessage struct {
-	Key     optional[string] `json:"key"` // in the first message, if it is not in a header
+	Key     optional[string] `json:"key"` // in the first message, if the key is not in a header
 	Session optional[int64]  `json:"s"`
 	Payload *payloadInput    `json:"payload"` // opens a session
 	Resume  optional[string] `json:"resume"`  // the session's id
@@ -105,13 +105,13 @@ func count(holds ...bool) (n int) {
 	return n
 }
 
-// liveUpdate is a session's update for clients. A missing field is unchanged, or 0; with omitzero a text that has become empty is
-// present, whichever library writes it.
+// liveUpdate is a session's update for clients. A missing field is unchanged, or 0. Because of omitzero, a text that has become
+// empty is present, whichever library writes the JSON.
 type liveUpdate struct {
 	Session  *int64        `json:"s,omitzero"`
 	ID       string        `json:"id,omitzero"`
 	Taken    int64         `json:"taken"`
-	Shown    *int64        `json:"shown,omitzero"` // if it differs from taken
+	Shown    *int64        `json:"shown,omitzero"` // if shown differs from taken
 	Revision int64         `json:"revision"`
 	From     string        `json:"fromLang,omitzero"`
 	All      bool          `json:"all,omitzero"`
@@ -125,7 +125,7 @@ type liveUpdate struct {
 
 type liveSegment struct {
 	ID       int64    `json:"segment"`
-	Revision int64    `json:"revision,omitzero"` // if it differs from the update's
+	Revision int64    `json:"revision,omitzero"` // if the segment's revision differs from the update's
 	After    int64    `json:"after,omitzero"`
 	Skip     int      `json:"skip,omitzero"`
 	Length   int      `json:"length"`

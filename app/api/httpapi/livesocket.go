@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// keyTimeout is the time that a client has to send its key, if it is in the first message.
+	// keyTimeout is the time that a client has to send its key, if the key is in the first message.
 	keyTimeout = 10 * time.Second
 	// pingEvery is the interval between pings, and the time that a client has to answer one.
 	pingEvery = 20 * time.Second
@@ -49,7 +49,7 @@ func (l *liveAPI) serveSocket(c *gin.Context) (any, error) {
 	}
 	defer leave()
 	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the gate has checked the page's origin
-	if err != nil {                                                                                        // it has been answered
+	if err != nil {                                                                                        // Accept has answered the request
 		_ = c.Error(err)
 		c.Abort()
 		return nil, nil
@@ -60,14 +60,15 @@ func (l *liveAPI) serveSocket(c *gin.Context) (any, error) {
 	return nil, nil
 }
 
-// socket is a WebSocket with its client's sessions. The goroutine of its request reads; each session has a goroutine that writes
-// its updates.
+// socket is a WebSocket with its client's sessions. The request's goroutine reads; each session has a goroutine that writes the
+// session's updates.
 type socket struct {
 	*liveAPI
 	c    *gin.Context
 	conn *websocket.Conn
 	used atomic.Int64 // time of the last message or session, in nanoseconds since 1970
-	// counted reports whether the rate limit has already counted the next message: connecting counts for the first one.
+	// counted reports whether the rate limit has already counted the next message. The limit counts a connection together with
+	// its first message.
 	counted bool
 
 	mu        sync.Mutex // guards sessions
@@ -100,7 +101,7 @@ func (s *socket) serve(entered bool) {
 		if broken, ok := errors.AsType[*brokenError](err); ok {
 			_ = s.conn.Close(broken.status, broken.reason)
 		}
-		if err != nil { // else it has left, or was told to
+		if err != nil { // otherwise the client has left, or was told to
 			return
 		}
 	}
@@ -241,8 +242,8 @@ func (s *socket) forget(number int64, a *attached) {
 	}
 }
 
-// follow writes the updates of a session until it has ended. Updates do not accumulate while the client does not read: it gets
-// the newest state when it does.
+// follow writes the updates of a session until it has ended. Updates do not accumulate while the client does not read: the client
+// gets the newest state when it reads again.
 func (s *socket) follow(ctx context.Context, number int64, x *live.Session, seen int64) {
 	shown := int64(-1)
 	for id := x.ID(); ; id = "" {
@@ -262,18 +263,18 @@ func (s *socket) follow(ctx context.Context, number int64, x *live.Session, seen
 
 // fail tells the client the error of a message for a session, or of the connection, and when to retry.
 func (s *socket) fail(ctx context.Context, m liveMessage, err error) error {
-	s.c.Errors = nil // a connection may have many
+	s.c.Errors = nil // cleared, because a connection may have many errors
 	f := s.server.Explain(s.c, err)
 	return s.write(ctx, struct {
 		Session    *int64      `json:"s,omitzero"`
-		Number     int64       `json:"n,omitzero"` // of edits
+		Number     int64       `json:"n,omitzero"` // number of the refused edits
 		Error      errorDetail `json:"error"`
 		RetryAfter int         `json:"retryAfter,omitzero"` // seconds
 	}{m.Session.pointer(), m.Number.value, detailOf(s.c, f), f.Wait})
 }
 
-// write sends a message. It fails if the client has left or does not read. The end of a session, with ctx, must not interrupt it,
-// as that would break the connection for all its sessions.
+// write sends a message. It fails if the client has left or does not read. The end of a session, which ends ctx, must not
+// interrupt a write, because that would break the connection for all its sessions.
 func (s *socket) write(ctx context.Context, message any) error {
 	var raw bytes.Buffer
 	encoder := json.NewEncoder(&raw)
@@ -286,7 +287,7 @@ func (s *socket) write(ctx context.Context, message any) error {
 	return s.conn.Write(ctx, websocket.MessageText, bytes.TrimSpace(raw.Bytes()))
 }
 
-// ping closes the connection if its client has left, or does not use it.
+// ping closes the connection if the client has left, or does not use the connection.
 func (s *socket) ping(ctx context.Context) {
 	for wait.For(ctx, pingEvery) {
 		s.mu.Lock()

@@ -35,7 +35,7 @@ func (a *API) Streams() (n int) {
 	return n
 }
 
-// enter takes a place for a caller's connection, or for a session on it; leave gives it back.
+// enter takes a place for a caller's connection, or for a session on it; leave gives the place back.
 func (s *sockets) enter(caller string) (leave func(), err error) {
 	if err := s.places.Take(caller); err != nil {
 		return nil, fault.New(fault.Busy, "", "connections for live text: %s: close some, or try again in a moment", err)
@@ -47,7 +47,7 @@ func (s *sockets) enter(caller string) (leave func(), err error) {
 	}, nil
 }
 
-// WaitLive waits until all WebSockets are closed, as the server's shutdown does not, or until ctx is done.
+// WaitLive waits until all WebSockets are closed, for which the server's shutdown does not wait, or until ctx is done.
 func (a *API) WaitLive(ctx context.Context) {
 	closed := make(chan struct{})
 	go func() {

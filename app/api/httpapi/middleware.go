@@ -21,7 +21,7 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// requestIDPattern matches the acceptable request ids of clients: they appear in headers and logs.
+// requestIDPattern matches the acceptable request ids of clients, which appear in headers and logs.
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 
 // quiet are the routes whose requests are logged at debug level only.
@@ -44,7 +44,7 @@ type requestLog struct {
 	log    *slog.Logger
 }
 
-// access writes a line for each request, also if a panic passes, by which handlers cut answers off. It never contains texts.
+// access writes a line for each request, even if the handler panics to cut its answer off. The line never contains texts.
 func (l requestLog) access(c *gin.Context) {
 	start, complete := time.Now(), false
 	defer func() { l.write(c, time.Since(start), complete) }()
@@ -81,8 +81,8 @@ func (l requestLog) write(c *gin.Context, took time.Duration, complete bool) {
 	l.log.LogAttrs(c.Request.Context(), level, "request", attrs...)
 }
 
-// recoverPanic turns a panic into an answer. The panic's value is only logged. A panic by which a handler cuts its answer off
-// passes.
+// recoverPanic turns a panic into an answer. The panic's value is only logged. A panic by which a handler cuts its answer off is
+// passed on.
 func (l requestLog) recoverPanic(c *gin.Context) {
 	defer func() {
 		caught := recover()
@@ -94,7 +94,7 @@ func (l requestLog) recoverPanic(c *gin.Context) {
 		}
 		l.log.ErrorContext(c.Request.Context(), "panic", "id", idOf(c), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 		if c.Writer.Written() {
-			// The client must not take a part for the whole answer.
+			// Cut off, so that the client does not take a part for the whole answer.
 			panic(http.ErrAbortHandler)
 		}
 		l.server.Fail(c, fmt.Errorf("panic: %v", caught))
@@ -109,7 +109,7 @@ type bodyLimits struct {
 	most   int64
 }
 
-// small refuses bodies that are known to be too large, and charges all others to their callers.
+// small refuses bodies that are known to be too large, and charges all other bodies to their callers.
 func (l bodyLimits) small(c *gin.Context) { l.limit(c, l.most, "send several requests") }
 
 // large is small for bodies that may be larger, and take longer, than others.
@@ -132,7 +132,7 @@ func (l bodyLimits) limit(c *gin.Context, most int64, remedy string) {
 	}
 	body.Account(c.Request, func() string {
 		if l.gate.NeedsKeys() && access.Name(c.Request) == "" {
-			return "" // requests whose key is still to be read count as one caller
+			return "" // all requests whose key is not read yet count as one caller
 		}
 		return access.Caller(c.Request)
 	}, func() error { return l.server.Permit(c) })

@@ -16,7 +16,7 @@ type noRoute struct {
 	features []feature
 }
 
-// noMethod answers requests whose method no route of the path takes. It answers OPTIONS, which asks for the methods, with
+// noMethod answers requests whose method no route of the path takes. noMethod answers OPTIONS, which asks for the methods, with
 // success.
 func (n *noRoute) noMethod(c *gin.Context) {
 	allowed := c.Writer.Header().Get("Allow") + ", " + http.MethodOptions

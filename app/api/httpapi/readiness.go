@@ -43,15 +43,15 @@ func unhealthy(t dialect.Translator) error {
 	return nil
 }
 
-// serveHealth serves GET /healthz: the process answers, and its model is not stuck. Supervisors such as Kubernetes restart the process
-// by it.
+// serveHealth serves GET /healthz: the process answers, and its model is not stuck. Supervisors such as Kubernetes restart the
+// process when this probe fails.
 func (r *readiness) serveHealth(*gin.Context) (any, error) { return gin.H{"status": "ok"}, r.dead() }
 
 // dead returns the reason to restart the process, or nil.
 func (r *readiness) dead() error {
 	t, err := r.server.Translator()
 	if err != nil {
-		return nil // it is loading
+		return nil // the model is still loading
 	}
 	return unhealthy(t)
 }

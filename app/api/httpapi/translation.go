@@ -34,7 +34,7 @@ func (a *translationAPI) translation(c *gin.Context) (any, error) {
 	return gin.H{"result": output}, err
 }
 
-// read reads a request for translations, and its parts: one for each target language if it names a stored glossary.
+// read reads a request for translations, and its parts: one for each target language if the request names a stored glossary.
 func (a *translationAPI) read(c *gin.Context) (req translationRequest, parts []translate.Request, err error) {
 	if _, err := a.server.Translator(); err != nil {
 		return req, nil, err
@@ -55,7 +55,7 @@ const (
 // stream serves POST /translation/stream: each translation as soon as it is ready, as newline-delimited JSON or, if the client
 // accepts them, as server-sent events.
 //
-// An error before the first translation is answered as on other routes; a later one is the stream's last event. A stream that
+// An error before the first translation is answered as on other routes; a later error is the stream's last event. A stream that
 // ends with neither done nor error was cut off.
 func (a *translationAPI) stream(c *gin.Context) (any, error) {
 	req, parts, err := a.read(c)

@@ -33,8 +33,8 @@ import (
 type Config struct {
 	Version string
 	Client  *client.Client
-	// Files reports whether translate_document reads and writes files of this machine by their paths: for an agent with the
-	// rights of the process. Otherwise the calls have the contents.
+	// Files reports whether translate_document reads and writes files of this machine by their paths: set it for an agent that
+	// has the rights of the process anyway. Otherwise the calls have the contents.
 	Files bool
 	// Ready waits until the service accepts requests; nil: it always does.
 	Ready func(ctx context.Context) error
@@ -248,7 +248,7 @@ func (t tools) rewrite(ctx context.Context, d direction, name string, content []
 		return nil, "", userError(err)
 	}
 	translated, err = job.Document(ctx)
-	_ = job.Cancel(context.WithoutCancel(ctx)) // only this function knows it; cancelling removes a job that has ended
+	_ = job.Cancel(context.WithoutCancel(ctx)) // only this function knows the job; Cancel removes a job that has ended
 	if err != nil {
 		return nil, "", userError(err)
 	}
@@ -265,7 +265,7 @@ func resultName(name, to string) string {
 	return strings.TrimSuffix(name, end) + "." + path.Base(to) + end
 }
 
-// printable drops characters that no name should have.
+// printable returns r, or -1 for characters that no file name should have.
 func printable(r rune) rune {
 	if !unicode.IsPrint(r) {
 		return -1
@@ -288,7 +288,7 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 		URL: "http://localhost", HTTPClient: &http.Client{Transport: &local{routes}}, Retries: -1, MaxResponseBytes: math.MaxInt64, UserAgent: "dragoman-mcp",
 	})
 	if err != nil {
-		panic(err) // of the constants above
+		panic(err) // an error can only come from the constants above
 	}
 	s := New(Config{Version: version, Client: caller})
 	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
@@ -309,7 +309,7 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 }
 
 // mostMessages is the maximum number of messages in a batch, which the SDK answers concurrently; mostTokens the maximum number of
-// values and names in a body: the SDK and the client take 600 bytes to read each.
+// values and names in a body, because the SDK and the client take 600 bytes to read each.
 const mostMessages, mostTokens = 100, 100_000
 
 // crowded returns the reason why a body has too many parts to be read, or "".
@@ -331,7 +331,7 @@ func crowded(raw []byte) string {
 	}
 }
 
-// Serve serves the tools on an input and an output until they or ctx end.
+// Serve serves the tools on an input and an output until the input, the output or ctx ends.
 func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
 	return s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{plainWriter{out}}})
 }

@@ -14,10 +14,10 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// answerWriter and plainWriter remove Go's types from the SDK's answers, where it describes messages that it cannot read. The SDK
-// writes each answer at once.
+// answerWriter and plainWriter remove Go's types from the SDK's answers, where the SDK describes messages that it cannot read.
+// The SDK writes each answer at once.
 type (
-	answerWriter struct{ http.ResponseWriter } // may be the text of an error
+	answerWriter struct{ http.ResponseWriter } // for an answer that may be the text of an error
 	plainWriter  struct{ io.Writer }
 )
 
@@ -71,7 +71,7 @@ func (w answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w plainWriter) Write(answer []byte) (int, error) {
 	plain := answer
-	if bytes.Contains(answer, []byte(`"isError":true`)) || bytes.Contains(answer, []byte(`"error":{"code":`)) { // no translation has these: its quotes are escaped
+	if bytes.Contains(answer, []byte(`"isError":true`)) || bytes.Contains(answer, []byte(`"error":{"code":`)) { // no translation: its quotes are escaped
 		plain = inString.ReplaceAll(answer, []byte(unreadable))
 	}
 	_, err := w.Writer.Write(plain)

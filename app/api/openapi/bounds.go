@@ -45,8 +45,8 @@ func (b *bounder) parameters(list *yaml.Node) {
 	}
 }
 
-// schema adds the bounds of a field, and of its inner fields. A field that refers to a schema gets them beside the reference, as
-// other fields may refer to the same schema.
+// schema adds the bounds of a field, and of its inner fields. A field that refers to a schema gets its bounds beside the
+// reference, because other fields may refer to the same schema.
 func (b *bounder) schema(n *yaml.Node, name string) {
 	if before, ok := b.seen[n]; n == nil || n.Kind != yaml.MappingNode || ok && before == name {
 		return

@@ -65,7 +65,7 @@ func New(cfg Config) (*Description, error) {
 }
 
 // Ready adds the values of the model. Empty languages and zero limits are left out of the document. The document is rendered at
-// its first request: this takes about 40 MB of memory.
+// its first request, because that takes about 40 MB of memory.
 func (d *Description) Ready(m Model) {
 	made := sync.OnceValues(func() (documents, error) { return d.describe(m) })
 	d.documents.Store(&made)
@@ -108,8 +108,8 @@ func (cfg Config) values(m Model) map[string]any {
 	return values
 }
 
-// Register adds the routes: the document, the page and the page's files. They are cheap and contain no private data, so they need
-// no key. notFound answers requests for files that do not exist.
+// Register adds the routes: the document, the page and the page's files. The routes are cheap and serve no private data, so they
+// need no key. notFound answers requests for files that do not exist.
 func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
 	for path, handler := range map[string]gin.HandlerFunc{
 		"/openapi.json": d.serve(func(made documents) *webfile.File { return made.json }),

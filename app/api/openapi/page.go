@@ -24,8 +24,8 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 var pageFiles embed.FS
 
 // page is Swagger UI, whose files come from a library, on a page of our own. The library's page has inline scripts and styles,
-// for which the policy would have to allow any, and addresses that break behind a proxy with a prefix. All files of the page are
-// in the binary. It does not change after newPage, so it is safe for concurrent use.
+// for which the policy would have to allow all inline code, and addresses that break behind a proxy with a prefix. All files of
+// the page are in the binary. A page does not change after newPage, so it is safe for concurrent use.
 type page struct {
 	index *webfile.File
 	files map[string]*webfile.File // files used by index.html, by name
@@ -79,7 +79,7 @@ func (p *page) serveFile(notFound gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		name := strings.TrimPrefix(c.Param("file"), "/")
 		if name == "" {
-			// Relative, so that it also works behind a proxy with a prefix.
+			// The address is relative, so that it also works behind a proxy with a prefix.
 			c.Header("Location", "../docs")
 			c.Status(http.StatusMovedPermanently)
 			return
@@ -94,7 +94,7 @@ func (p *page) serveFile(notFound gin.HandlerFunc) gin.HandlerFunc {
 	}
 }
 
-// serve answers with a file. Caches revalidate it each time, as it changes with the version of the service.
+// serve answers with a file. Caches revalidate the file each time, because it changes with the version of the service.
 func serve(c *gin.Context, f *webfile.File) {
 	c.Header("Cache-Control", "no-cache")
 	f.Serve(c.Writer, c.Request)

@@ -10,7 +10,7 @@ import (
 )
 
 // render fills values into a YAML document, by the names of its anchors, and returns it as JSON and as YAML with its comments. A
-// node whose value is nil is left out, with every field and item that refers to it. It fails on values without an anchor.
+// node whose value is nil is left out, with every field and item that refers to it. render fails on values without an anchor.
 func render(source []byte, values map[string]any) (asJSON, asYAML []byte, err error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(source, &doc); err != nil {
@@ -55,7 +55,7 @@ func collect(n *yaml.Node, anchors map[string]*yaml.Node) {
 	}
 }
 
-// fill replaces a node by a value. Aliases point to the node, so they have the value too.
+// fill replaces a node by a value. Aliases point to the node, so they get the value too.
 func fill(n *yaml.Node, value any) error {
 	var filled yaml.Node
 	if err := filled.Encode(value); err != nil {
@@ -92,8 +92,8 @@ func unknown(n *yaml.Node) bool {
 	return n.Anchor != "" && n.Tag == "!!null"
 }
 
-// writeJSON writes a node with all its children. It keeps the order of fields for readers; decoding the document into maps would
-// sort them.
+// writeJSON writes a node with all its children. writeJSON keeps the order of fields for readers; decoding the document into maps
+// would sort the fields.
 func writeJSON(enc *jsontext.Encoder, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -105,7 +105,7 @@ func writeJSON(enc *jsontext.Encoder, n *yaml.Node) error {
 	case yaml.SequenceNode:
 		return writeList(enc, n, jsontext.BeginArray, jsontext.EndArray)
 	}
-	if n.ShortTag() == "!!timestamp" { // of YAML 1.1; JSON has no timestamps
+	if n.ShortTag() == "!!timestamp" { // timestamps are of YAML 1.1; JSON has none
 		return enc.WriteToken(jsontext.String(n.Value))
 	}
 	var value any
@@ -122,7 +122,7 @@ func writeList(enc *jsontext.Encoder, n *yaml.Node, begin, end jsontext.Token) e
 	}
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 0 {
-			// Whatever its type in YAML: the status 200 is a string in JSON.
+			// A string, whatever its type in YAML, because the status 200 is a string in JSON.
 			if err := enc.WriteToken(jsontext.String(child.Value)); err != nil {
 				return err
 			}

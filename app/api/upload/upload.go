@@ -48,8 +48,8 @@ func (s *Service) Submit(c *gin.Context, o documents.Order) (job jobs.Job, creat
 	return s.Service.Submit(c.Request.Context(), sender{s.server, c}, o)
 }
 
-// Translate is Submit for a request that waits for the document, as long as for a translation: it calls use when the job is done.
-// The job is removed unless use keeps it.
+// Translate is Submit for a request that waits for the document, as long as for a translation: Translate calls use when the job
+// is done. Then the job is removed, unless use keeps it.
 func (s *Service) Translate(c *gin.Context, o documents.Order, use func(job jobs.Job) (keep bool, err error)) error {
 	ctx, cancel, err := s.server.Bounded(c)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Service) order(call *dialect.Call, file body.File, wanted dialect.Reque
 	return order, nil
 }
 
-// Send answers with the translated document of a job. If it fails after a part was sent, it panics with [http.ErrAbortHandler],
+// Send answers with the translated document of a job. If Send fails after a part was sent, it panics with [http.ErrAbortHandler],
 // so that the client does not take the part for the whole.
 func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	mediaType, made, err := s.Made(c.Request.Context(), job)
@@ -102,7 +102,7 @@ func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	}
 	c.Header("Content-Type", mediaType)
 	c.Header("Content-Disposition", documents.Disposition(documents.ResultName(job)))
-	// A document may be a page: browsers must not show it as a page of the service.
+	// A document may be an HTML page, which browsers must not show as a page of the service.
 	c.Header("X-Content-Type-Options", "nosniff")
 	c.Header("Cache-Control", "private, no-store")
 	c.Header("Content-Length", strconv.FormatInt(made.Bytes, 10))

@@ -16,15 +16,15 @@ import (
 // File is a file with its encodings. It is safe for concurrent use.
 type File struct {
 	contentType string
-	// forms hashes and compresses the file at its first request, as that takes more time and memory than most services can spare
-	// at their start.
+	// forms hashes and compresses the file at its first request, because that takes more time and memory than most services can
+	// spare at their start.
 	forms func() forms
 }
 
 // forms are the encodings of a file.
 type forms struct {
 	plain representation // without a body if only gzip is kept
-	gzip  representation // without a body if it would save too little
+	gzip  representation // without a body if compression saves too little
 }
 
 // representation is one encoding of a file, with the strong entity tag of exactly these bytes.
@@ -45,7 +45,7 @@ func New(contentType string, body []byte) *File {
 }
 
 // NewPacked returns a file of which only the gzip form is kept, as in some libraries. For the rare request that does not accept
-// gzip, it is unpacked each time.
+// gzip, the file is unpacked each time.
 func NewPacked(contentType string, packed []byte) *File {
 	return &File{contentType, sync.OnceValue(func() forms {
 		f := forms{gzip: represent(packed)}

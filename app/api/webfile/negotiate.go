@@ -7,8 +7,8 @@ import (
 )
 
 // PrefersHTML reports whether a request prefers HTML to JSON, by the weights in its Accept header (RFC 9110, section 12.5.1).
-// Browsers that open a page do; clients that accept anything, such as curl and most HTTP libraries, do not. An answer that
-// depends on it needs "Vary: Accept".
+// Browsers that open a page prefer HTML; clients that accept anything, such as curl and most HTTP libraries, do not. An answer
+// that depends on this preference needs "Vary: Accept".
 func PrefersHTML(r *http.Request) bool {
 	accepted := weights(r.Header.Values("Accept"))
 	return mediaWeight(accepted, "text", "html") > mediaWeight(accepted, "application", "json")

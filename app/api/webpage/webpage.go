@@ -1,8 +1,8 @@
 // Package webpage is the web page: two text areas with live translation. The page is part of the binary and loads nothing from
 // elsewhere: hand-written HTML, CSS and ES modules in page/, which use the public HTTP API.
 //
-// A [Site] serves it. Addresses of assets contain a hash of all assets, so that browsers may keep them forever; the page itself
-// is revalidated at each visit.
+// A [Site] serves the page. Addresses of assets contain a hash of all assets, so that browsers may keep them forever; the page
+// itself is revalidated at each visit.
 package webpage
 
 import (
@@ -47,7 +47,7 @@ type Site struct {
 	assets   map[string]*webfile.File // by name, as in main.js
 }
 
-// New returns the site of the embedded files. It fails only if they are inconsistent.
+// New returns the site of the embedded files. New fails only if the files are inconsistent.
 func New() (*Site, error) {
 	files, err := fs.Sub(embedded, "page")
 	if err != nil {
@@ -102,8 +102,8 @@ func (s *Site) Ready(note string) error {
 	return nil
 }
 
-// newFile returns a file of the page. It fails on other kinds of files than the page has. The table is our own, as the table of
-// package mime depends on the machine.
+// newFile returns a file of the page. It fails on other kinds of files than the page has. The table of types is our own, because
+// the table of package mime depends on the machine.
 func newFile(name string, body []byte) (*webfile.File, error) {
 	contentType, ok := map[string]string{
 		".html": "text/html; charset=utf-8",
@@ -126,8 +126,8 @@ func (s *Site) Page(c *gin.Context) {
 // Asset returns the handler of the page's files, for GET and HEAD of [AssetsPath]. notFound answers requests for files that do
 // not exist.
 //
-// During a rolling update a page may request assets of another version. It gets the assets of this version, which caches must not
-// keep under that address.
+// During a rolling update a page may request assets of another version. The page gets the assets of this version, which caches
+// must not keep under the other version's address.
 func (s *Site) Asset(notFound gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		version, name, _ := strings.Cut(strings.TrimPrefix(c.Param("path"), "/"), "/")

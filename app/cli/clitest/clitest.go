@@ -1,4 +1,4 @@
-// Package clitest has helpers for tests of the command line, in its package and of the whole program.
+// Package clitest has helpers for tests of the command line, for the package cli and for the whole program.
 package clitest
 
 import (

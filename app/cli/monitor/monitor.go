@@ -1,5 +1,5 @@
-// Package monitor polls /metrics of running servers and prints the changes between two polls, as a table or as CSV. A server
-// that does not answer gets a row that says so, and delays neither the others nor the next poll.
+// Package monitor polls /metrics of running servers and prints the changes between two polls, as a table or as CSV. A server that
+// does not answer gets a row that says so, and delays neither the other servers nor the next poll.
 package monitor
 
 import (
@@ -26,9 +26,9 @@ const maxBody = 8 << 20        // maximum size of metrics: four times the size f
 // Config configures a [Monitor].
 type Config struct {
 	Servers   []string          // http or https URLs, host:port, or only hosts
-	Port      int               // of hosts without one
-	Interval  time.Duration     // between polls; a server has most of it to answer, and 10 s at most
-	Count     uint              // of intervals; 0: until the context is done
+	Port      int               // port of hosts without one
+	Interval  time.Duration     // between polls; a server must answer within 4/5 of the interval, or within 10 s if that is less
+	Count     uint              // number of intervals; 0: until the context is done
 	Transport http.RoundTripper // nil: net/http's default
 }
 
@@ -38,14 +38,14 @@ type Monitor struct {
 	servers []*server
 }
 
-// server is one that is polled, by the URL of its metrics. last is nil until it answers.
+// server is a polled server, with the URL of its metrics. last is nil until the server has answered.
 type server struct {
 	name string
 	url  *url.URL
 	last *sample
 }
 
-// New fails on a configuration that cannot be worked with.
+// New fails on an invalid configuration.
 func New(cfg Config) (*Monitor, error) {
 	m := &Monitor{cfg: cfg}
 	for _, text := range cfg.Servers {
@@ -61,7 +61,7 @@ func New(cfg Config) (*Monitor, error) {
 	return m, nil
 }
 
-// Run writes the rows of each interval, until ctx is done or all intervals are over. It fails when write does.
+// Run writes the rows of each interval, until ctx is done or all intervals are over. Run fails when write does.
 func (m *Monitor) Run(ctx context.Context, write func([]Row) error) error {
 	tick := time.Tick(m.cfg.Interval)
 	m.poll(ctx)
@@ -112,7 +112,7 @@ type sample struct {
 func scrape(ctx context.Context, client *http.Client, address *url.URL) (*sample, error) {
 	resp, err := client.Do((&http.Request{URL: address}).WithContext(ctx))
 	if err != nil {
-		return nil, errors.Unwrap(err) // without the method and the URL
+		return nil, errors.Unwrap(err) // the error without the method and the URL
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -144,7 +144,7 @@ func parse(body io.Reader) (found *sample, err error) {
 	return found, err
 }
 
-// parseServer understands a URL, host:port or a host.
+// parseServer parses a URL, host:port or a host.
 func parseServer(text string, defaultPort int) (*server, error) {
 	address := text
 	if !strings.ContainsAny(text, ":/") {
@@ -161,7 +161,7 @@ func parseServer(text string, defaultPort int) (*server, error) {
 	return &server{name: printable(u.Host + strings.TrimSuffix(u.Path, metricsPath)), url: u}, nil
 }
 
-// printable is a text, which may come from a server, in one line that a terminal can be shown.
+// printable returns a text, which may come from a server, as one line that is safe for a terminal.
 func printable(text string) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.200q", text)[1:], `"`)
 }

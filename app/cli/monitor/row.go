@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// columns are the numbers of the CSV: the sum of the matching series, or its growth over the interval, times unit. Earlier tools
-// wrote the first seven. The table has the columns with a title, divided by shown; rates are per second.
+// columns are the numbers of the CSV: the sum of the matching series, or the growth of that sum over the interval, times unit.
+// Earlier tools wrote the first seven columns. The table shows the columns that have a title, divided by shown; rates are per
+// second.
 var columns = []struct {
 	name, title string
 	series      *regexp.Regexp
@@ -47,7 +48,7 @@ func series(pattern string) *regexp.Regexp { return regexp.MustCompile("^" + pat
 type Row struct {
 	Time                  time.Time // of the second poll's answer
 	Server, State, Reason string
-	Seconds               float64   // since the poll before that was answered; 0 at the first, which has no differences
+	Seconds               float64   // seconds since the previous answered poll; 0 in the first row, which has no differences
 	numbers               []float64 // by column
 }
 
@@ -56,8 +57,8 @@ func compare(server string, earlier, now *sample) Row {
 	earlier = cmp.Or(earlier, now)
 	state := map[bool]string{false: "not ready", true: "ready"}[now.series["dragoman_ready"] > 0]
 	row := Row{now.time, server, state, "", now.time.Sub(earlier.time).Seconds(), make([]float64, len(columns))}
-	if started := "process_start_time_seconds"; now.series[started] > earlier.series[started]+2 { // it moves by a second when the machine's clock is set
-		row.State, earlier = "restarted", &sample{} // counters begin at 0
+	if started := "process_start_time_seconds"; now.series[started] > earlier.series[started]+2 { // setting the clock moves it by a second
+		row.State, earlier = "restarted", &sample{} // because the counters have begun at 0
 	}
 	for name, v := range now.series {
 		for i, c := range columns {
@@ -73,7 +74,7 @@ func compare(server string, earlier, now *sample) Row {
 	return row
 }
 
-// CSV writes a header, and then a line for each row of an interval at once.
+// CSV writes a header, and then the lines of all rows of each interval at once.
 func CSV(out io.Writer) func([]Row) error {
 	lines := csv.NewWriter(out)
 	header := []string{"time", "server", "state", "reason", "seconds"}

@@ -3,8 +3,8 @@ package tagged
 // maxRanges is the maximum number of open ranges: the ends of further ones are specials.
 const maxRanges = 32
 
-// pair turns ranges with both ends in a list and words between them into groups. If two ranges cross, the ends of the later one
-// stay specials.
+// pair finds ranges whose start and end are both in list, and makes a group of each that has words between them. Where two ranges
+// cross, only the one that opened first becomes a group; the ends of the other stay nodes of their own.
 func pair(list []*node) []*node {
 	for _, n := range list {
 		n.children = pair(n.children)

@@ -18,8 +18,8 @@ import (
 )
 
 // Model is a deterministic model: the candidates of a row are a function of its source and of all tokens fed to it. A sentence
-// ends after as many steps as its source has tokens, unless it begins with [Endless]: then it ends at its max length. It is safe
-// for concurrent use.
+// ends after as many steps as its source has tokens, unless the source begins with [Endless]: then the sentence ends at its max
+// length. A Model is safe for concurrent use.
 type Model struct {
 	// StepTime is the duration of a step.
 	StepTime time.Duration
@@ -86,7 +86,8 @@ type batch struct {
 	sentences []sentence
 }
 
-// sentence is a slot: the length of its source, 0 for an endless one, and its rows.
+// sentence is the state of one sentence of the batch. steps is the number of steps after which its translation ends (the length
+// of its source); 0 means that it never ends by itself, see [Endless].
 type sentence struct {
 	steps int
 	rows  []row
@@ -135,7 +136,7 @@ func (b *batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Cand
 	for i := range feeds {
 		s := &b.sentences[i]
 		if len(feeds[i].Tokens) == 0 {
-			continue // it rests
+			continue // the sentence does not take part in this step
 		}
 		if err := s.feed(feeds[i]); err != nil {
 			return model.Candidates{}, err

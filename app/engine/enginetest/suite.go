@@ -150,7 +150,7 @@ func chain(t *testing.T, start Start) {
 func nothing(t *testing.T, start Start) {
 	m := &Model{}
 	e, _ := start(t, m, Config())
-	before := m.Joined() // includes the warm-up
+	before := m.Joined() // the warm-up counts too
 	require.NoError(t, e.Stream(t.Context(), engine.Request{}, engine.List(), never(t)))
 	assert.Equal(t, before, m.Joined())
 }
@@ -267,7 +267,7 @@ func more(t *testing.T, start Start) {
 	jobs <- all[0]
 	wake <- struct{}{}
 	assert.Equal(t, 0, <-results)
-	wake <- struct{}{} // without a job
+	wake <- struct{}{} // next has no job
 	jobs <- all[1]
 	jobs <- all[2]
 	wake <- struct{}{}
@@ -278,7 +278,7 @@ func more(t *testing.T, start Start) {
 	default:
 	}
 	jobs <- all[3]
-	close(wake) // the last call of next
+	close(wake) // next is called for the last time
 	require.NoError(t, <-ended)
 	assert.Equal(t, 3, <-results)
 }
@@ -334,7 +334,8 @@ func phrases(t *testing.T, start Start) {
 	want(t.Context(), t, e, engine.Request{}, jobs...)
 }
 
-// invalid tests that an invalid job fails its request with its number, whatever is decoded before it, and no other.
+// invalid tests that an invalid job fails its own request and no other, whatever is decoded before the job, and that the error
+// has the job's number.
 func invalid(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	good := Jobs(3)

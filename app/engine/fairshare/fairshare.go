@@ -1,13 +1,13 @@
-// Package fairshare shares the cores of a machine between the models of one process. Each worker of a model asks for its cores
-// before it takes a round, a decoder step and the work before it, and returns them or asks again after it. Whenever a worker asks
-// or a round ends, the package decides whose round is next.
+// Package fairshare shares the cores of a machine between the models of one process. Each worker of a model asks for the model's
+// cores before a round (a decoder step and the work before that), and after the round returns them or asks again. Whenever a
+// worker asks or a round ends, the package decides whose round is next.
 //
 // The next round goes to the worker with the highest score,
 //
 //	score = min(1, age / patience) − share
 //
-// where age is the time since its oldest sentence came, and share is the part of the recent time in which its model had cores,
-// however many. Among equal scores the worker that asked first is next.
+// where age is the time since the worker's oldest sentence came, and share is the part of the recent time in which the worker's
+// model had cores, however many. Among equal scores the worker that asked first is next.
 //
 //   - Under light load, shares are small and the oldest sentence goes first. Its model keeps
 //     the cores until it is done, and other sentences for the same model go with it: a step
@@ -19,17 +19,18 @@
 //     and all models get equal core time. The length of queues does not count. A cold model
 //     never has a long queue; by rows × age it would wait longest of all.
 //
-// No worker starves. A worker that waits for patience or longer is passed only by models with a share no greater than its own,
-// which halves in each halfLife, while the passing models have all the cores. So beside m other models it waits at most for about
+// No worker starves. Only models with a share no greater than that of its model pass a worker that has waited for patience or
+// longer. The share of the waiting model halves in each halfLife, while the passing models have all the cores. So beside m other
+// models a worker waits at most for about
 //
 //	patience + halfLife × log2(1 + m)
 //
-// and for patience + halfLife if its model had no more than an equal part before. docs/benchmarks.md compares this with other
-// orders.
+// and for patience + halfLife if its model had no more than an equal part before. docs/benchmarks.md compares this order with
+// others.
 //
-// If the next worker needs more cores than are free, cores that become free are kept for it. Otherwise workers that need few
-// cores would always keep one that needs all from having them. So cores are idle only if no worker waits, or until the running
-// rounds end.
+// If the next worker needs more cores than are free, cores that become free are kept for it. Otherwise a worker that needs all
+// cores would never get them beside workers that need few. So cores are idle only if no worker waits, or until the running rounds
+// end.
 package fairshare
 
 import (
@@ -43,8 +44,8 @@ import (
 )
 
 const (
-	// patience is the age from which a sentence has the highest urgency. With a larger value the oldest goes first under more
-	// load; with a smaller one cold models wait less.
+	// patience is the age from which a sentence has the highest urgency. With a larger value the oldest sentence goes first under
+	// more load; with a smaller one cold models wait less.
 	patience = 4 * time.Second
 	// halfLife is the time after which past core time counts half. With a larger value models that had little stay ahead for
 	// longer, and models that had much wait for longer.
@@ -64,7 +65,7 @@ type Model struct {
 	share schedule.Uptime // guarded by the line of cores
 }
 
-// round is a round of a worker, or one that it waits for.
+// round is a round that a worker takes, or waits for.
 type round struct {
 	of     *Model
 	oldest time.Time
@@ -79,8 +80,8 @@ func New(count int) (*Cores, error) {
 	return &Cores{count: count, line: wait.Line[round]{Next: highestScore, Change: change, Free: count}}, nil
 }
 
-// Join returns a model that uses the cores. Each of its workers takes one core for each of its threads, at least 1, and at most
-// all. A model is forgotten once none of its workers waits or has cores.
+// Join returns a model that uses the cores. Each worker of the model takes one core for each of its threads, at least 1 and at
+// most all cores. A model is forgotten once none of its workers waits or has cores.
 func (c *Cores) Join(threads int) (*Model, error) {
 	if threads < 1 {
 		return nil, fmt.Errorf("a worker needs at least 1 core, not %d", threads)
@@ -88,9 +89,9 @@ func (c *Cores) Join(threads int) (*Model, error) {
 	return &Model{cores: c, need: min(threads, c.count), share: schedule.Uptime{HalfLife: halfLife}}, nil
 }
 
-// Take waits for the worker's turn, and takes its cores. oldest is the arrival of the worker's oldest sentence. A worker that has
-// its cores returns them to workers with higher scores only; after Release any waiting worker goes first. Take fails only when ctx
-// is done, with its cause; then the worker has no cores.
+// Take waits for the worker's turn, and takes its cores. oldest is the arrival of the worker's oldest sentence. has tells that
+// the worker still has its cores: then only workers with higher scores go first. After Release any waiting worker does. Take
+// fails only when ctx is done, with its cause; then the worker has no cores.
 func (m *Model) Take(ctx context.Context, oldest time.Time, has bool) error {
 	line, r := &m.cores.line, round{m, oldest}
 	line.Lock()

@@ -15,8 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The client library says "broken pipe", "EOF" or "context deadline exceeded" where a server refuses connections, or speaks
-// TLS where it should not. A probe asks the server itself: it connects, sends PING, and reads the answer.
+// The client library says "broken pipe", "EOF" or "context deadline exceeded" where a server refuses connections, or speaks TLS
+// where it should not. Therefore a probe asks the server itself: it connects, sends PING, and reads the answer.
 
 // address is the address of the broker, or of a part of it.
 type address struct {
@@ -27,7 +27,7 @@ type address struct {
 // probeTime is the longest time of each step of a probe.
 const probeTime = time.Second
 
-// remedies are what to do about errors with some signs.
+// remedies tell what to do about errors whose text contains one of the signs.
 var remedies = []struct {
 	signs  []string
 	remedy string
@@ -57,13 +57,13 @@ func withRemedy(err error) (error, bool) {
 	return err, false
 }
 
-// Cause returns the cause of a client's error, with a remedy, as far as it can be found out.
+// Cause returns the cause of a client's error, with a remedy, as far as the cause can be found out.
 func (c *Client) Cause(ctx context.Context, err error) error {
 	if explained, known := withRemedy(err); known {
 		return explained
 	}
 	if _, said := errors.AsType[redis.Error](err); said {
-		return err // the server itself said it
+		return err // the error is the server's own answer
 	}
 	for _, s := range c.servers {
 		if found := s.probe(ctx); found != nil {
@@ -74,7 +74,7 @@ func (c *Client) Cause(ctx context.Context, err error) error {
 	return err
 }
 
-// probe returns why the server cannot be used; nil if it finds nothing.
+// probe returns why the server cannot be used; nil if the probe finds no cause.
 func (s address) probe(ctx context.Context) error {
 	if s.tls != nil {
 		err := s.handshake(ctx, s.tls)

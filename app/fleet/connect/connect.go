@@ -1,4 +1,4 @@
-// Package connect connects to Redis, a single server, Sentinel or Cluster, and finds out why it cannot be used.
+// Package connect connects to Redis, a single server, Sentinel or Cluster, and finds out why the server cannot be used.
 package connect
 
 import (
@@ -19,7 +19,7 @@ import (
 // Client is a connection to Redis, or to a server with its protocol. It is safe for concurrent use.
 type Client struct {
 	redis.UniversalClient
-	servers []address // that the client connects to first
+	servers []address // servers to which the client connects first
 }
 
 // tries is small, so that requests are refused soon after Redis has gone. Members try again with each heartbeat.
@@ -29,7 +29,8 @@ const tries = 1
 const connections = 256
 
 // Open returns a client for the servers of a URL: redis://, rediss:// and unix:// for a single server, with ?master_name= for
-// Sentinel, with ?addr= for Cluster. It sends nothing yet. A connection opens within patience. An error shows no password.
+// Sentinel, with ?addr= for Cluster. Open sends nothing yet. patience is the time limit to open a connection. An error shows no
+// password.
 func Open(link string, patience time.Duration) (c *Client, err error) {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -62,7 +63,7 @@ func Open(link string, patience time.Duration) (c *Client, err error) {
 	}
 	if err != nil {
 		shown := *u
-		shown.RawQuery = "" // it may have the password of Sentinel's servers
+		shown.RawQuery = "" // the query may have the password of Sentinel's servers
 		return nil, fmt.Errorf("%s: %w", shown.Redacted(), err)
 	}
 	return c, nil
@@ -98,8 +99,8 @@ func (c *Client) Check(ctx context.Context) (warning, err error) {
 	return warning, nil
 }
 
-// redisLog sends the client library's messages to our log. They are about single connections, whose failures are also errors of
-// commands.
+// redisLog sends the client library's messages to our log. The messages are about single connections, whose failures are also
+// errors of commands.
 type redisLog struct{}
 
 func (redisLog) Printf(ctx context.Context, format string, values ...any) {

@@ -1,9 +1,8 @@
 // Package access decides which callers may use the service, and how much.
 //
-// A [Gate] stands before the routes that cost something. It knows the API keys, if there is a file of them, and admits requests
-// with one; without a file it admits all requests. Each key, or without keys each client address, has limits: requests,
-// characters and decoded tokens in a time. Routes for probes and metrics are excluded by leaving the gate out; the gate itself
-// knows no paths.
+// A [Gate] guards the routes that cost something. It knows the API keys, if there is a file of keys, and admits requests with a
+// key; without a file it admits all requests. Each key, or without keys each client address, has limits: requests, characters and
+// decoded tokens in a time. Routes for probes and metrics are excluded by leaving the gate out; the gate itself knows no paths.
 //
 // The package also has the other checks before a request is served: [CORS], the trusted [Proxies] and the [Deadline] that a
 // client sets. [Caller] identifies callers in all routes.
@@ -19,8 +18,8 @@
 //	operator  sha256:7d865e959b24…  admin
 //
 // Text from a # on is a comment. [Line] makes a line for a new key. A caller with two digests has an old and a new key at once,
-// so that a key can be replaced without a moment in which neither works; both share the caller's limits. Limits that are not set
-// are the defaults of [Config.Limits].
+// so that a key can be replaced without a moment in which neither works; both keys share the caller's limits. Limits that are not
+// set are the defaults of [Config.Limits].
 //
 // The file is read again when it changes, see [Gate.Watch].
 package access
@@ -39,8 +38,8 @@ import (
 type Config struct {
 	// KeysFile is the path of the file with the API keys. "" admits all requests.
 	KeysFile string
-	// Limits apply to each key without limits of its own in the file, and without keys to each client address. If keys are
-	// needed, Limits.Requests also limits the requests of an address without a valid key. The zero Limits set no limits.
+	// Limits apply to each key without limits of its own in the file, or, if no keys are needed, to each client address. If keys
+	// are needed, Limits.Requests also limits the requests of an address without a valid key. The zero Limits set no limits.
 	Limits  Limits
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
@@ -91,7 +90,7 @@ func (g *Gate) Watch(ctx context.Context) {
 //	X-Goog-Api-Key: KEY
 //
 // The error is ErrNoKey, ErrBadKey or a *LimitError, also for an address that has sent too many requests without a valid key, or
-// an [InvalidHeader] if a page of another site sends the request, see [Sites.Guard]. Enter sets the headers for them,
+// an [InvalidHeader] if a page of another site sends the request, see [Sites.Guard]. Enter sets the headers for these errors,
 // WWW-Authenticate and Retry-After, and for callers with limits RateLimit and RateLimit-Policy; it does not answer.
 func (g *Gate) Enter(r *http.Request, fieldKey string) error {
 	v := visitOf(r)
@@ -111,9 +110,9 @@ func (g *Gate) Enter(r *http.Request, fieldKey string) error {
 	return g.take(r, who, requests, 1)
 }
 
-// MustReadKey reports whether a request needs a key, and has none in its headers nor in its query, whose key is queryKey: then
-// one may be in its body. The error is a *LimitError if its address has sent too many requests without a valid key, so that the
-// body is not worth reading. Only that refusal is counted.
+// MustReadKey reports whether a request needs a key, and has none in its headers nor in its query, whose key is queryKey: then a
+// key may be in the body. The error is a *LimitError if the request's address has sent too many requests without a valid key, so
+// that the body is not worth reading. Only that refusal is counted.
 func (g *Gate) MustReadKey(r *http.Request, queryKey string) (bool, error) {
 	v := visitOf(r)
 	if err := v.otherSite; err != nil || !g.NeedsKeys() {
@@ -125,11 +124,11 @@ func (g *Gate) MustReadKey(r *http.Request, queryKey string) (bool, error) {
 	return true, g.check(r, g.clients.of(v.address), requests, 1)
 }
 
-// Charge counts n characters of an admitted request: Unicode code points, once for each language that they are translated into.
-// They are charged when the work is requested, whatever its outcome.
+// Charge counts n characters of an admitted request: Unicode code points, once for each target language. Characters are charged
+// when the work is requested, whatever its outcome.
 //
-// The error is a *LimitError if the caller has to wait, and [TooManyCharacters] if waiting does not help; nothing is charged
-// then. The headers are as for Enter.
+// The error is a *LimitError if the caller has to wait, and [TooManyCharacters] if waiting does not help; on error nothing is
+// charged. The headers are as for Enter.
 func (g *Gate) Charge(r *http.Request, n int) error {
 	if g == nil {
 		return nil
@@ -172,7 +171,7 @@ func (g *Gate) Admin(r *http.Request) error {
 func (g *Gate) NeedsKeys() bool { return g != nil && g.keys != nil }
 
 // Name returns the name of the key with which a request was admitted. It is for logs and metrics: names come from the keys file,
-// so there are not many. It is "" if there are no keys, and for a request that was not admitted.
+// so there are not many. The name is "" if there are no keys, and for a request that was not admitted.
 func Name(r *http.Request) string {
 	if who := visitOf(r).who.Load(); who != nil {
 		return who.name
@@ -181,7 +180,7 @@ func Name(r *http.Request) string {
 }
 
 // Caller identifies the caller of a request: by the name of the key with which it was admitted, else by the client's address, of
-// IPv6 only the network (2001:db8:0:1::/64). Use it where no more of them are kept than requests are in flight: there are many
+// IPv6 only the network (2001:db8:0:1::/64). Do not keep more callers than there are requests in flight, because there are many
 // addresses.
 func Caller(r *http.Request) string {
 	if name := Name(r); name != "" {
@@ -223,7 +222,7 @@ func (g *Gate) check(r *http.Request, who *caller, of, n int) error {
 }
 
 func (g *Gate) countRefusal(err error) {
-	reason := charactersLimit // too many at once
+	reason := charactersLimit // more characters than are ever allowed at once
 	if limit, ok := errors.AsType[*LimitError](err); ok {
 		reason = limit.Limit
 	}

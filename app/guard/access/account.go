@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Account charges the limits of a caller for work after its request was admitted, such as the messages of a connection. It is
-// safe for concurrent use.
+// Account charges the limits of a caller for work after its request was admitted, such as the messages of a connection. An
+// Account is safe for concurrent use.
 type Account struct {
 	gate    *Gate // nil: no limits
 	name    string
@@ -58,9 +58,9 @@ func (g *Gate) known(name string, address netip.Prefix) *caller {
 
 // Decode counts the decoded tokens of a caller, named as by [Caller]: the tokens of sources and of translations, once for each
 // beam. However a request is made, by its length, its beams or its search options, the same number of tokens costs about the
-// same. Decode takes the expected tokens; end, which must be called once, corrects them to the actual number. As that is not
-// known in advance, the last admitted request may leave the caller with a debt. The error is a [*LimitError] if no tokens are
-// left; end does nothing then.
+// same. Decode takes the expected tokens; end, which must be called once, corrects the charge to the actual number. Because that
+// number is not known in advance, the last admitted request may leave the caller with a debt. The error is a [*LimitError] if no
+// tokens are left; then end does nothing.
 func (g *Gate) Decode(of string, expected int) (end func(tokens int), err error) {
 	if g == nil {
 		return func(int) {}, nil
@@ -84,8 +84,8 @@ type Usage struct {
 	Rate  Rate  // the limit, the zero Rate without one
 }
 
-// Usage returns the usage of the caller of an admitted request. Without keys and limits callers are not remembered, so it is
-// zero.
+// Usage returns the usage of the caller of an admitted request. Without keys and limits callers are not remembered, so the usage
+// is zero.
 func (g *Gate) Usage(r *http.Request) Usage {
 	who := visitOf(r).who.Load()
 	if who == nil {

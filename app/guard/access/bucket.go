@@ -57,7 +57,8 @@ func newQuota(limit string, r Rate, size int) *quota {
 	}
 	unit := "" // requests are the default unit
 	if limit != requestsLimit {
-		// Not a registered unit, but a client that does not know it can detect that, and the registered ones would be wrong.
+		// This unit is not registered, but a client that does not know the unit can detect that, while the registered units would
+		// be wrong.
 		unit = fmt.Sprintf(";qu=%q", limit)
 	}
 	return &quota{
@@ -152,9 +153,9 @@ func (q *quota) fill(units float64) time.Duration {
 	return time.Duration(max(0, units) * float64(q.rate.Per) / float64(q.rate.N))
 }
 
-// item returns the item of the RateLimit field: r units, and t seconds for which they have to suffice. A client that spreads them
-// over that time may continue at this speed for ever, and a client that takes them at once gets them too. At 0 units t is the
-// time until the next unit.
+// item returns the item of the RateLimit field: r units, and t seconds for which they have to suffice. A client that spreads the
+// units over that time may continue at this speed for ever, and a client that takes all units at once gets them too. At 0 units,
+// t is the time until the next unit.
 func (b bucket) item(now time.Time) string {
 	left := b.left(now)
 	units := max(0, int64(left))
@@ -195,7 +196,8 @@ func (w *caller) inherit(before *caller, now time.Time) {
 }
 
 // announce sets the fields RateLimit and RateLimit-Policy of draft-ietf-httpapi-ratelimit-headers-11, and Retry-After if a limit
-// has refused the request. RateLimit then has only that limit, for the same time: it must not promise more than Retry-After does.
+// has refused the request. After a refusal RateLimit has only the limit that refused, with the same time as Retry-After, because
+// it must not promise more than Retry-After does.
 func (w *caller) announce(h http.Header, now time.Time, err error) {
 	var policies, left []string
 	for _, b := range w.left {

@@ -11,8 +11,8 @@ import (
 	"github.com/rs/cors"
 )
 
-// CORS sets the headers with which browsers let pages of other origins call the service. It reports whether the request is a
-// preflight, to which 204 is the whole answer. It must run before the gate and before everything else that answers, because
+// CORS sets the headers with which browsers let pages of other origins call the service. A CORS reports whether the request is a
+// preflight, to which 204 is the whole answer. A CORS must run before the gate and before everything else that answers, because
 // browsers send preflights without a key.
 //
 // Cookies and passwords of the browser are never accepted from other origins; API keys are, because a page sends them in a header

@@ -9,8 +9,8 @@ import (
 
 const (
 	// TimeoutHeader is the time that a client waits for its answer: a number of seconds such as 2.5, or a time with its unit such
-	// as 800ms. There is no standard for it. It is a duration and not a point in time, like gRPC's grpc-timeout, because the
-	// clocks of client and server differ.
+	// as 800ms. There is no standard for this header. Its value is a duration, as in gRPC's grpc-timeout, and not a point in
+	// time, because the clocks of client and server differ.
 	TimeoutHeader = "Request-Timeout"
 
 	// EnvoyTimeoutHeader is the header in which Envoy, and meshes built on it, send the timeout of a route to a service: whole
@@ -22,7 +22,7 @@ const (
 )
 
 // Deadline returns the time until which the client waits for an answer, by TimeoutHeader and EnvoyTimeoutHeader; the earlier one
-// counts. ok is false if neither sets one. now is the arrival of the request. The error is an [InvalidHeader].
+// counts. ok is false if neither header sets a deadline. now is the arrival of the request. The error is an [InvalidHeader].
 func Deadline(h http.Header, now time.Time) (deadline time.Time, ok bool, err error) {
 	own, err := timeout(h, TimeoutHeader, parseTimeout,
 		"seconds such as 2.5, or a time with its unit such as 800ms, from 1ms to 24h")
@@ -66,8 +66,8 @@ func parseTimeout(s string) (time.Duration, bool) {
 	return d, err == nil && d >= minTimeout && d <= maxTimeout
 }
 
-// parseMilliseconds parses Envoy's timeout. The client does not control it, so a timeout that is off (0) or longer than any
-// request counts as none.
+// parseMilliseconds parses Envoy's timeout. The client does not control this header, so a timeout that is off (0) or longer than
+// any request counts as none.
 func parseMilliseconds(s string) (time.Duration, bool) {
 	n, err := strconv.ParseUint(s, 10, 63)
 	if n > uint64(maxTimeout.Milliseconds()) {

@@ -23,7 +23,8 @@ const (
 	digestStart = "sha256:"
 )
 
-// NewKey returns a new API key of 248 random bits. It is the only copy: the keys file has its digest, see [Line].
+// NewKey returns a new API key of 248 random bits. The result is the only copy of the key: the keys file has its digest, see
+// [Line].
 func NewKey() string {
 	var raw [keyBytes]byte
 	_, _ = rand.Read(raw[:keyEntropy]) // never fails, as its documentation says
@@ -32,7 +33,7 @@ func NewKey() string {
 }
 
 // Line returns the line of the keys file for a caller with a key from NewKey. Options follow in the file: admin first, and limits
-// such as rate=10/s, burst=20 and chars=100000/m. It fails on a name, a key or an option that the file could not have.
+// such as rate=10/s, burst=20 and chars=100000/m. Line fails on a name, a key or an option that the file could not have.
 func Line(name, key string, options ...string) (string, error) {
 	if !wellFormed(key) {
 		return "", errors.New("the key is not one that this program makes")
@@ -51,7 +52,7 @@ func Line(name, key string, options ...string) (string, error) {
 }
 
 // wellFormed reports whether a string has the form of a key from NewKey. Other strings are never keys, whatever digests are in
-// the file, so a fast hash is right: a slow one protects passwords, which people choose so that they can be guessed. 248 random
+// the file, so a fast hash is enough: a slow hash protects passwords, which can be guessed because people choose them. 248 random
 // bits cannot be guessed, at any speed.
 func wellFormed(key string) bool {
 	if len(key) != keyLength || key[:len(keyPrefix)] != keyPrefix {

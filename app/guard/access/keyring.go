@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// lookEvery is the interval between reads of the keys file. The whole file is read: it is small, and times and sizes do not
-// reveal all changes.
+// lookEvery is the interval between reads of the keys file. The whole file is read, because the file is small, and times and
+// sizes do not reveal all changes.
 const lookEvery = time.Second
 
 // keyring holds the keys of a file. It is safe for concurrent use, except that one goroutine at a time may watch.

@@ -38,8 +38,8 @@ func TrustedProxies(list []string) (Proxies, error) {
 }
 
 // network returns the network that identifies the client of an address: an IPv4 address, or the first half of an IPv6 address. A
-// provider gives a customer at least a /64 (RFC 6177), and its owner can send from all of its 2^64 addresses. All addresses that
-// cannot be parsed, such as those of clients at a Unix socket, have the zero Prefix.
+// provider gives a customer at least a /64 (RFC 6177), and the customer can send from all of its 2^64 addresses. All addresses
+// that cannot be parsed, such as those of clients at a Unix socket, have the zero Prefix.
 func network(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
 	// Prefix fails only for the zero Addr, with the zero Prefix.

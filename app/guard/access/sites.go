@@ -17,8 +17,9 @@ import (
 // Sites knows no name of the service.
 //
 // A page of another site has an Origin or a Sec-Fetch-Site that says so, which no page can change. A page whose name resolves to
-// the service's address (DNS rebinding) has the same origin as the service, for the browser; but its name is in the public DNS,
-// because a stranger cannot own another name, and it came by plain HTTP, because the service has no certificate for it.
+// the service's address (DNS rebinding) has, for the browser, the same origin as the service. Two things give such a page away:
+// its name is in the public DNS, because a stranger cannot own another name, and the page came by plain HTTP, because the service
+// has no certificate for that name.
 type Sites struct {
 	names  []string // configured names; *.example.com for all subdomains
 	own    string   // name of the machine
@@ -27,7 +28,7 @@ type Sites struct {
 }
 
 // NewSites returns the Sites of a service with some names: example.com, *.example.com for all subdomains, or * alone for all.
-// With names, requests for others are refused, also those of programs, except for IP addresses and names that are not in the
+// With names, requests for other names are refused, also those of programs, except for IP addresses and names that are not in the
 // public DNS. own is the machine's name, which is also accepted.
 func NewSites(names []string, own string) (Sites, error) {
 	s := Sites{own: strings.ToLower(own)}
@@ -48,9 +49,9 @@ func NewSites(names []string, own string) (Sites, error) {
 	return s, nil
 }
 
-// Guard checks a request, after CORS; allowed tells that all pages may call the path. It returns an [InvalidHeader] for a request
-// that its page may not send. A page of another site that only reads may use routes that cost nothing: [Gate.Enter] refuses the
-// others.
+// Guard checks a request, after CORS; allowed tells that all pages may call the path. Guard returns an [InvalidHeader] for a
+// request that its page may not send. A page of another site may only read, and only from routes that cost nothing: [Gate.Enter]
+// refuses its requests for other routes.
 func (s Sites) Guard(r *http.Request, allowed bool) error {
 	if err := s.checkHost(r); err != nil {
 		return err
@@ -100,8 +101,8 @@ func (s Sites) checkPage(r *http.Request, allowed bool) error {
 	return InvalidHeader(name, r.Header.Get(name), "requests from a page of the service, or have its operator name the page's origin in CORS_ORIGINS")
 }
 
-// ownPage reports whether a request comes from a page of the service, or from none. A proxy may have changed the host with which
-// the page's origin is compared.
+// ownPage reports whether a request comes from a page of the service, or from no page. A proxy may have changed the host with
+// which the page's origin is compared.
 func (s Sites) ownPage(r *http.Request) bool {
 	origin, err := url.Parse(r.Header.Get("Origin"))
 	if err == nil && (strings.HasSuffix(origin.Scheme, "-extension") || origin.Port() == "" && s.named(origin.Hostname())) {

@@ -2,14 +2,14 @@
 // translations until they are sent.
 //
 // A [Memory] is the total, a [Lease] is the part of one request. Code that is about to allocate memory that grows with the
-// request takes its size first ([Lease.Take]), and is refused if that does not fit. Package cost has the sizes; the whole lease
-// is returned when the request has been answered.
+// request takes the size from the lease first ([Lease.Take]), and is refused if the size does not fit. Package cost has the
+// sizes; the whole lease is returned when the request has been answered.
 //
 // No caller can take all: a caller has at most three quarters of the memory that others leave, so a second caller is admitted
 // beside the first.
 //
-// [Turns] share the processor's time for all work other than decoding. The context of a request takes part in them by its lease
-// ([Do], [Spend], [budget.Work]).
+// [Turns] share the processor's time for all work other than decoding. A request takes part in the turns by the lease in its
+// context ([Do], [Spend], [budget.Work]).
 package admission
 
 import (
@@ -47,7 +47,7 @@ func (e *FullError) Explain(fault.Situation) *fault.Failure {
 // Unwrap returns [budget.ErrFull].
 func (e *FullError) Unwrap() error { return budget.ErrFull }
 
-// Memory is memory that requests share. It is safe for concurrent use.
+// Memory is an amount of memory that requests share. It is safe for concurrent use.
 type Memory struct {
 	turns *Turns
 
@@ -80,7 +80,7 @@ type Lease struct {
 // Lease returns an empty lease, which the caller must close.
 func (m *Memory) Lease(caller string) *Lease { return &Lease{memory: m, caller: caller} }
 
-// Take adds n bytes to the lease. The error is a [*FullError]; nothing is taken then.
+// Take adds n bytes to the lease. On error, a [*FullError], nothing is taken.
 func (l *Lease) Take(n int64) error {
 	m := l.memory
 	m.mu.Lock()
@@ -108,7 +108,7 @@ func (l *Lease) room(n int64) error {
 	return &FullError{Wanted: l.held + n, Limit: m.account.Limit, Alone: l.held+n > m.Most()}
 }
 
-// Charge moves the lease to the caller of the request, once that is known.
+// Charge moves the lease to the caller of the request, once the caller is known.
 func (l *Lease) Charge(caller string) {
 	m := l.memory
 	m.mu.Lock()

@@ -9,7 +9,7 @@ import (
 )
 
 // Places are a limited number of places for callers, such as open connections. No caller can take all: a caller has at most half
-// of the places that others leave, and at least one while there are any. It is safe for concurrent use.
+// of the places that others leave, and at least one while there are any. Places are safe for concurrent use.
 type Places struct {
 	mu      sync.Mutex // guards account
 	account schedule.Account

@@ -15,36 +15,37 @@ import (
 const (
 	// timeSlice is the time that one caller works before the next turn.
 	timeSlice = 10 * time.Millisecond
-	// freeShare is the divisor for the cores that work in turns may keep busy: decoding waits for the slowest of its threads.
+	// freeShare divides the number of cores: work in turns keeps only that part of them busy, because decoding waits for the
+	// slowest of its threads.
 	freeShare = 4
-	// aside is the time that a caller may work beside the turns, and recovery the multiple of it after which it may do so again.
-	// mostUsed limits the usage remembered of a caller.
+	// aside is the time that a caller may work without a turn, and recovery the multiple of that time after which the caller may
+	// do so again. mostUsed limits the usage remembered of a caller.
 	aside, recovery, mostUsed = 20 * time.Millisecond, 10, time.Second
 )
 
 // Turns share the processor's time for all work other than decoding between callers: reading and cutting texts, joining them,
-// processing documents. A caller with little recent usage works at once. A caller with more works in turns: one works at a time,
-// or a few on many cores, and after each time slice the next one does: the caller that has had least, and the work of a caller in
-// order of arrival. On few cores a rest follows each slice. Without this, texts without a word to translate would keep the
-// decoding from its cores. Turns are safe for concurrent use; nil Turns never wait.
+// processing documents. A caller with little recent usage works at once. A caller with more usage works in turns: one caller
+// works at a time, or a few on many cores. After each time slice, the caller that has had least is next; the work of a caller
+// goes in order of arrival. On few cores a rest follows each slice, because texts without a word to translate would otherwise
+// hold the cores that decoding needs. Turns are safe for concurrent use; nil Turns never wait.
 type Turns struct {
-	rest float64 // relative to the work before it
+	rest float64 // duration of the rest, relative to the work before it
 	line wait.Line[*account]
 
 	// Guarded by line.
-	clock    schedule.Clock[*account] // of callers that wait
+	clock    schedule.Clock[*account] // order of the callers that wait
 	accounts map[string]*account
 	many     int // number of accounts at which unused ones are removed
 }
 
-// fewAccounts is a number of accounts that need no cleanup.
+// fewAccounts is the number of accounts up to which no cleanup is needed.
 const fewAccounts = 1000
 
 // account is a caller's usage of the processor.
 type account struct {
-	schedule.Bucket                         // of the time that it may work aside
-	aside           bool                    // one of its works runs without a turn
-	flow            schedule.Flow[*account] // of its turns
+	schedule.Bucket                         // time that the caller may work without a turn
+	aside           bool                    // some work of the caller runs without a turn
+	flow            schedule.Flow[*account] // its place in the order of turns
 }
 
 // NewTurns returns turns for this machine.
@@ -60,7 +61,7 @@ func newTurns(cores int) *Turns {
 type turn struct {
 	of     *Turns
 	caller string
-	queued bool // never works aside
+	queued bool // needs a turn, even if its caller has little usage
 	begun  time.Time
 	state  turnState
 	done   int64
@@ -74,9 +75,9 @@ const (
 	isAside
 )
 
-// Do runs a caller's work, which must call [budget.Work] often, must not wait for other callers, and must end with its error.
-// done is the work that it has counted there. The error is the work's, or ctx's if that ended before. Within a work of the same
-// caller it is part of that.
+// Do runs a caller's work, which must call [budget.Work] often, must not wait for other callers, and must end with the error of
+// [budget.Work]. done is the work that was counted by [budget.Work]. The error is the work's, or ctx's if ctx ended before. A Do
+// within work of the same caller is part of that work.
 func (t *Turns) Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
 	return t.do(ctx, &turn{of: t, caller: caller}, work)
 }
@@ -101,8 +102,8 @@ func Do(ctx context.Context, caller string, work func(ctx context.Context) error
 	return turnsOf(ctx).Do(ctx, caller, work)
 }
 
-// Queue is [Do] for work that is long, or may do much at once, such as processing a document: it waits for a turn, however little
-// its caller has used. So the number of these that run at a time is limited to the turns.
+// Queue is [Do] for work that is long, or may do much at once, such as processing a document: such work waits for a turn, however
+// little its caller has used. So no more of it runs at a time than there are turns.
 func Queue(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
 	turns := turnsOf(ctx)
 	return turns.do(ctx, &turn{of: turns, caller: caller, queued: true}, work)
@@ -116,8 +117,8 @@ func turnsOf(ctx context.Context) *Turns {
 	return nil
 }
 
-// Spend charges work of the request of a context that follows at once and is not divided, such as parsing a body. It waits for
-// the caller's turn, if it needs one, and fails with ctx's error.
+// Spend charges work of the request of a context that follows at once and is not divided, such as parsing a body. Spend waits for
+// the caller's turn, if the caller needs one, and fails with ctx's error.
 func Spend(ctx context.Context, caller string, expected time.Duration) error {
 	return turnsOf(ctx).spend(ctx, caller, expected)
 }
@@ -215,7 +216,7 @@ func (t *Turns) charge(caller string, took time.Duration, state turnState) *acco
 	return a
 }
 
-// ask returns the place of a caller's work among those that wait, nil if it needs no turn. Queued work always needs one.
+// ask returns the place of a caller's work among those that wait, nil if the work needs no turn. Queued work always needs one.
 func (t *Turns) ask(caller string, first, queued bool) *wait.Waiter[*account] {
 	t.line.Lock()
 	defer t.line.Unlock()
@@ -241,7 +242,7 @@ func firstOf(waiting []*wait.Waiter[*account], caller *account) int {
 	return slices.IndexFunc(waiting, func(w *wait.Waiter[*account]) bool { return w.Of == caller })
 }
 
-// change charges a time slice for a turn that begins. When it ends, [Turns.charge] corrects that.
+// change charges a time slice for a turn that begins. When the turn ends, [Turns.charge] corrects the charge.
 func (t *Turns) change(a *account, _ time.Time, turns int) {
 	if turns < 0 {
 		return

@@ -1,10 +1,10 @@
 // Package body limits the bodies of requests: the bytes and the time of each, and the memory of all requests in flight together.
-// It also ensures that a client learns why its body was not read, see [Refuse].
+// The package also ensures that a client learns why its body was not read, see [Refuse].
 //
 // Bytes count as they arrive, whatever length a client has announced: for the buffer that holds them, and for the copies that
-// parsing makes. They are taken from the request's [admission.Lease], which [Bounds.Serve] opens, and closes when the request is
-// answered, because its texts are kept for as long. A body that does not fit is refused at once with an [*admission.FullError];
-// no body waits.
+// parsing makes. They are taken from the request's [admission.Lease]. [Bounds.Serve] opens the lease, and closes it when the
+// request is answered, because the texts of the request are kept for as long. A body that does not fit is refused at once with an
+// [*admission.FullError]; no body waits.
 package body
 
 import (
@@ -26,9 +26,9 @@ import (
 // Config configures [Bounds].
 type Config struct {
 	Most    int64             // bytes of a body
-	Memory  *admission.Memory // of all requests
-	Timeout time.Duration     // until the whole body has arrived
-	Silence time.Duration     // until the first bytes have arrived, and all of a small body; 0: as Timeout
+	Memory  *admission.Memory // memory that all requests share
+	Timeout time.Duration     // time limit for the whole body to arrive
+	Silence time.Duration     // time limit for the first bytes, and for all of a small body; 0: as Timeout
 }
 
 // parsing is the time to parse a byte of a body, and to write the byte of the answer for it; receiving is the time to receive a
@@ -53,8 +53,8 @@ func New(cfg Config) *Bounds {
 	return &Bounds{cfg: cfg, linger: make(chan struct{}, maxLingering)}
 }
 
-// Serve returns a handler that limits the bodies of requests. Reading one fails with *http.MaxBytesError, os.ErrDeadlineExceeded
-// or [*admission.FullError]. The context of a request has its lease.
+// Serve returns a handler that limits the bodies of requests. Reading a body fails with *http.MaxBytesError,
+// os.ErrDeadlineExceeded or [*admission.FullError]. The context of a request has its lease.
 func (b *Bounds) Serve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lease := b.cfg.Memory.Lease("")
@@ -77,14 +77,14 @@ func (b *Bounds) Serve(next http.Handler) http.Handler {
 }
 
 // Account charges the memory of a request to its caller, which is determined when the first bytes of the body arrive. Before
-// that, permit decides whether they are read; [Read] fails with its error.
+// that, permit decides whether the bytes are read; [Read] fails with the error of permit.
 func Account(r *http.Request, caller func() string, permit func() error) {
 	if b := of(r); b != nil {
 		b.caller, b.permit = caller, permit
 	}
 }
 
-// Widen replaces the limits of a request's body. It does nothing after bytes of it have arrived.
+// Widen replaces the limits of a request's body. It does nothing after bytes of the body have arrived.
 func Widen(r *http.Request, most int64, timeout time.Duration) {
 	b := of(r)
 	if b == nil || b.read > 0 {
@@ -98,8 +98,8 @@ func Widen(r *http.Request, most int64, timeout time.Duration) {
 var ErrBroken error = fault.New(fault.InvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")
 
 // Read reads the body of a request. It fails with an error of the limits, see [Bounds.Serve], with the error of [Account]'s
-// permit, or with [ErrBroken]. On success it also ends the deadline on reading: it must not end the work that follows. A large
-// body waits for its caller's turn repeatedly while it is received, and once more to be parsed ([admission.Spend]).
+// permit, or with [ErrBroken]. On success it also removes the deadline on reading, which must not end the work that follows. A
+// large body waits for its caller's turn repeatedly while it is received, and once more to be parsed ([admission.Spend]).
 func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	b := of(r)
 	if b != nil && b.permit != nil && b.read == 0 {
@@ -112,7 +112,7 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	switch {
 	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, budget.ErrFull):
 		return nil, fmt.Errorf("read the body: %w", err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // while it waited for a turn
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // while the body waited for a turn
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
@@ -130,7 +130,7 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // bodyKey is the context key of a request's body.
 type bodyKey struct{}
 
-// of returns the body of a request, nil if it has none or Serve has not seen it.
+// of returns the body of a request, nil if the request has no body or has not passed Serve.
 func of(r *http.Request) *boundedBody {
 	b, _ := r.Context().Value(bodyKey{}).(*boundedBody)
 	return b
@@ -138,20 +138,20 @@ func of(r *http.Request) *boundedBody {
 
 // boundedBody is the body of a request. It is used by one goroutine.
 type boundedBody struct {
-	connection io.ReadCloser   // of the server
+	connection io.ReadCloser   // body as the server gives it
 	ctx        context.Context // of the request
 	announced  int64           // bytes; -1: unknown
 	unpaid     int64           // bytes received since the last turn
 	lease      *admission.Lease
-	caller     func() string // nil: a caller shared by all requests without one
-	permit     func() error  // nil: all may send it
+	caller     func() string // nil: one caller for all requests without a caller
+	permit     func() error  // nil: all may send the body
 
 	control    *http.ResponseController
 	begun      time.Time
-	timeout    time.Duration // from begun until the whole body has arrived
-	silence    time.Duration // until the first bytes have arrived; 0: no separate limit
+	timeout    time.Duration // time limit for the whole body, from begun on
+	silence    time.Duration // time limit for the first bytes; 0: no separate limit
 	most, read int64
-	err        error // of reading, and of all later reads
+	err        error // first error of reading, which all later reads return
 	refused    bool  // answered by Refuse, and not read to its end
 }
 
@@ -195,8 +195,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// admit takes memory for n received bytes. With the first ones it fails if the rest does not fit: so the rest is not received in
-// vain.
+// admit takes memory for n received bytes. With the first bytes, admit fails if the rest would not fit, so that the rest is not
+// received in vain.
 func (b *boundedBody) admit(n int64, isFirst bool) error {
 	err := b.lease.Take(n * cost.BodyByte)
 	if rest := min(b.announced, b.most) - n; err == nil && isFirst && rest > 0 {

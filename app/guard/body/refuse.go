@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// smallBody is the size up to which net/http handles an unread body: it reads the body before it answers and keeps the
-	// connection.
+	// smallBody is our own margin, below the 256 KiB up to which net/http (Go 1.26.8, maxPostHandlerReadBytes) reads an unread
+	// body and keeps the connection.
 	smallBody = 64 << 10
 
 	// Limits for reading refused bodies: of each connection, and of all.
@@ -19,8 +19,8 @@ const (
 	lingerBytes  = 64 << 20
 	maxLingering = 128
 
-	// refusing is the time to accept a connection, and the data that its client has sent into the system's buffers before it
-	// reads the refusal.
+	// refusing is the time that it takes to accept a connection, and the data that the client has sent into the system's buffers
+	// before the client reads the refusal.
 	refusing = 5 * time.Millisecond
 )
 

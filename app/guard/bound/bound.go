@@ -16,7 +16,7 @@ import (
 // Field is the limit of a field.
 type Field struct {
 	Bytes int // of its text, or of each listed item; [Any]: texts, see the package
-	Items int // listed items; 0: it is no list; [Any]: limited by the service's settings
+	Items int // listed items; 0: the field is no list; [Any]: limited by the service's settings
 }
 
 // Any stands for a limit of the service's settings.
@@ -144,10 +144,10 @@ func Longer(field string) error {
 	return fault.New(fault.InvalidValue, field, "the field %s has more than the %d items that are allowed: send fewer", field, f.most())
 }
 
-// most returns the limit of listed items, unless that is a setting; a text counts as a list of one.
+// most returns the limit of listed items, unless the limit is a setting; a text counts as a list of one item.
 func (f Field) most() int { return max(1, f.Items) }
 
-// Most returns the limit of listed items; settings is returned if the service's settings limit the field.
+// Most returns the limit of listed items, or the argument settings if the service's settings limit the field.
 func Most(field string, settings int) int {
 	if f, _ := Of(field); f.Items != Any {
 		return f.most()

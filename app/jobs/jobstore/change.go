@@ -53,7 +53,7 @@ func (s *keeper) Cancel(ctx context.Context, id string) (job jobs.Job, err error
 	return job, err
 }
 
-// held is update for the holder of a claim: a job that does not exist has none.
+// held is update for the holder of a claim: the claim of a job that does not exist is lost.
 func (t table) held(ctx context.Context, c jobs.Claim, alter func(store.Writer, *jobs.Record) error) error {
 	err := t.update(ctx, c.Job.ID, alter)
 	if errors.Is(err, jobs.ErrUnknown) {
@@ -77,7 +77,8 @@ func (t table) update(ctx context.Context, id string, alter func(store.Writer, *
 	}, recordOf(id))
 }
 
-// put writes a job, lists it, and removes its data that is not needed any more. before is its previous record, if any.
+// put writes a job, lists it, and removes data of the job that is not needed any more. before is the job's previous record, if
+// any.
 func put(tx store.Writer, before, r *jobs.Record) error {
 	raw, err := json.Marshal(r)
 	if err != nil {

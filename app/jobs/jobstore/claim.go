@@ -12,7 +12,7 @@ import (
 const (
 	// longestWait is the time after which Claim looks again without a notification.
 	longestWait = time.Second
-	// contention is the time that it waits after another runner has claimed the job.
+	// contention is the time that Claim waits after another runner has claimed the job.
 	contention = 10 * time.Millisecond
 )
 
@@ -40,7 +40,7 @@ func (s *keeper) Claim(ctx context.Context, from jobs.Queue, lease time.Duration
 // errTaken means that another runner has claimed a job.
 var errTaken = errors.New("the job is another's")
 
-// tryClaim claims the first job of a queue, or returns the time to wait for one.
+// tryClaim claims the first job of a queue, or returns the time to wait for a job.
 func (s *keeper) tryClaim(ctx context.Context, from jobs.Queue, lease time.Duration) (c jobs.Claim, wait time.Duration, err error) {
 	wait = longestWait
 	first, err := store.View(ctx, s, func(tx store.Reader) (first store.Entry, err error) {

@@ -34,7 +34,7 @@ func (s *creator) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, creat
 	if err := s.Stage(ctx, file, d.File); err != nil {
 		return job, false, err
 	}
-	// All creations conflict with each other: in one process they wait rather than try again.
+	// All creations conflict with each other: those of one process wait for each other rather than try again.
 	if err := s.creating.Acquire(ctx, 1); err != nil {
 		return job, false, err
 	}
@@ -43,7 +43,7 @@ func (s *creator) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, creat
 		known, expired, err := s.admit(tx, d)
 		if created = known == nil && err == nil; !created {
 			if job = jobOf(known); d.Problem == nil {
-				_ = tx.Free(input, file) // otherwise they expire
+				_ = tx.Free(input, file) // if this fails, they expire
 			}
 			return err
 		}
@@ -95,7 +95,7 @@ func (s *creator) admitted(ctx context.Context, d jobs.Draft) (*jobs.Record, err
 // admit returns the job that exists already, if any, and fails if there is no room for another. A job that has expired does not
 // exist, but has the key.
 func (s *creator) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Record, err error) {
-	if d.Problem != nil { // another process may have created it
+	if d.Problem != nil { // another process may have created the failed job
 		known, err = load(tx, d.ID)
 		return known, nil, err
 	}

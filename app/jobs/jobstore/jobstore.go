@@ -1,6 +1,7 @@
 // Package jobstore keeps jobs: in one file for one process, or in Redis for many.
 //
-// [jobs.Record] has the transitions of a job. A change reads the record, and writes it with all consequences in one transaction.
+// [jobs.Record] has the transitions of a job. A change reads the record, and writes the record and all consequences in one
+// transaction.
 //
 //	jobstore.go  the store, its layout, and reading jobs
 //	create.go    creating jobs

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// public knows the addresses that IANA's registries reserve for special purposes, including addresses that lead to IPv4
-// addresses.
+// public accepts public addresses alone: it refuses those that IANA's registries reserve for special purposes, and IPv6 addresses
+// that stand for an IPv4 address.
 var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork())
 
 // isPublic reports whether an address can be reached from everywhere.
@@ -26,11 +26,11 @@ var number = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
 // label matches a part of a name between dots.
 var label = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
 
-// privateNames end names with a meaning only in private networks, or on this machine.
+// privateNames are the last labels of names that have a meaning only in private networks, or on this machine.
 var privateNames = []string{"localhost", "local", "internal", "home.arpa", "lan"}
 
 // checkHost checks the host of a URL: an address in the usual form, or a name in the form of its lookup. The addresses of a name
-// are checked when it is called.
+// are checked when the URL is called.
 func (s *Sender) checkHost(host string) error {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		if !s.allows(ip) {
@@ -40,7 +40,7 @@ func (s *Sender) checkHost(host string) error {
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	if strings.ContainsFunc(name, func(r rune) bool { return r > '~' }) {
-		name, _ = idna.Lookup.ToASCII(name) // "" is no name either
+		name, _ = idna.Lookup.ToASCII(name) // "" for an invalid name, which is then refused
 		name = strings.TrimSuffix(name, ".")
 	}
 	labels := strings.Split(name, ".")

@@ -1,5 +1,5 @@
 // Package webhook sends signed messages to addresses named by clients, as specified by Standard Webhooks (standardwebhooks.com),
-// and prevents these from making the service call addresses that only the service can reach.
+// and prevents clients from making the service call addresses that only the service can reach.
 package webhook
 
 import (
@@ -25,7 +25,7 @@ import (
 const (
 	// timeout is the time limit of a receiver, from the lookup of its name to the end of its answer.
 	timeout = 15 * time.Second
-	// mostAnswer is the number of bytes read of an answer, so that its connection can be reused.
+	// mostAnswer is the number of bytes of an answer that are read, so that the connection can be reused.
 	mostAnswer = 4 << 10
 )
 
@@ -53,7 +53,7 @@ func New(cfg Config) (*Sender, error) {
 	dialer := &net.Dialer{Timeout: timeout, Control: s.control}
 	s.client = &http.Client{
 		Timeout: timeout,
-		// No proxy: it would look up names itself, and dial their addresses.
+		// No proxy, because a proxy would look up names itself, and dial their addresses without a check.
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout, ForceAttemptHTTP2: true,
 			MaxIdleConns: 16, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
@@ -84,8 +84,8 @@ func (s *Sender) Check(address string) error {
 // errNotPublic is the error of an address that clients may not have called.
 var errNotPublic = errors.New("the address is not a public one, and this service calls no others")
 
-// control checks the address of each connection, as currently resolved from the receiver's name: it may have been another one
-// when the name was checked.
+// control checks the address of each connection, as currently resolved from the receiver's name, because the name may have had
+// another address when it was checked.
 func (s *Sender) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !s.allows(at.Addr()) {
@@ -98,7 +98,7 @@ func (s *Sender) allows(ip netip.Addr) bool { return s.cfg.Private || isPublic(i
 
 // Send implements [jobs.Notifier].
 func (s *Sender) Send(ctx context.Context, address, id string, body []byte) error {
-	if err := s.Check(address); err != nil { // with other settings, it may have been allowed before
+	if err := s.Check(address); err != nil { // the address may have been allowed before, with other settings
 		return err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))

@@ -13,10 +13,10 @@ import (
 )
 
 // Hold returns an address of this machine, such as 127.0.0.1:40000, that is reserved for the test until its end. Connections are
-// refused unless the test, or a program that it starts, listens there, which may stop and start again.
+// refused unless the test, or a program that the test starts, listens there. Listening may stop and start again.
 //
-// A bound socket that never listens reserves it: the kernel does not assign its port to requests for any port, but lets a server
-// listen on this one if, like this socket, it reuses addresses, as servers do.
+// A bound socket that never listens reserves the address: the kernel does not assign the port to requests for any free port, but
+// lets a server listen on it if the server, like this socket, reuses addresses, as servers do.
 func Hold(t testing.TB) (address string) {
 	t.Helper()
 	syscall.ForkLock.RLock()

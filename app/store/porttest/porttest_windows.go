@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Hold returns a free address of this machine. It cannot be reserved here, so another program may take it.
+// Hold returns a free address of this machine. The address cannot be reserved on Windows, so another program may take it.
 func Hold(t testing.TB) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -18,7 +18,7 @@ type Masked struct {
 	sentence Sentence
 	style    style
 	from, to int     // byte range of the sentence that Text covers
-	last     int     // number of the first span behind this range
+	last     int     // index of the first span after this range
 	groups   []group // groups[i] has the marker with number i+1
 }
 

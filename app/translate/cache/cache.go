@@ -71,8 +71,8 @@ func (c *Cache) Get(k Key) (Value, bool) {
 	return c.entries.GetIfPresent(k.digest())
 }
 
-// Put stores a translation, replaces an older one under the same key, and evicts others for it. A translation larger than the
-// whole cache is not stored.
+// Put stores a translation, replaces an older one under the same key, and evicts other entries to make room. A translation larger
+// than the whole cache is not stored.
 func (c *Cache) Put(k Key, v Value) {
 	if !c.On() || cost(v.Text) > min(c.limit, math.MaxUint32) {
 		return
@@ -87,14 +87,14 @@ func cost(text string) int64 { return entryOverhead + int64(len(text)) + int64(l
 
 // Stats are the figures of a cache: counters since its start, and its present size.
 type Stats struct {
-	Hits, Misses uint64 // of Get
+	Hits, Misses uint64 // outcomes of Get
 	Evictions    uint64 // evicted entries, including entries that were not admitted
 	Entries      int
 	Bytes        int64 // as counted by Config.Bytes
 }
 
-// Stats returns the present figures. They are read one after the other, and so may be slightly inconsistent while the cache is
-// used.
+// Stats returns the present figures. The figures are read one after the other, so they may be slightly inconsistent while the
+// cache is used.
 func (c *Cache) Stats() Stats {
 	if !c.On() {
 		return Stats{}

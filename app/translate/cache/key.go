@@ -19,8 +19,8 @@ type Key struct {
 }
 
 // digest identifies a key in the cache. Texts may be long and come from untrusted clients, and an equal digest would return the
-// translation of another text. It is therefore a cryptographic hash: texts cannot be made to collide, by chance or on purpose,
-// and an entry costs 32 bytes however long its key is. It takes 0.3 µs per look-up, a translation some 100 ms.
+// translation of another text. Therefore the digest is a cryptographic hash: texts cannot be made to collide, by chance or on
+// purpose, and an entry costs 32 bytes however long its key is. The hash takes 0.3 µs per look-up, a translation some 100 ms.
 type digest [sha256.Size]byte
 
 func (k Key) digest() digest {

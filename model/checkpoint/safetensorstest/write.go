@@ -33,13 +33,12 @@ type Tensor struct {
 	Values func(dst []float32, offset int) error
 }
 
-// BlockElements is how many elements Write asks a Tensor for at a
-// time, but for a tensor's last block: enough to share out among the cores.
+// BlockElements is the number of elements that Write asks a Tensor for at a time, except for a tensor's last block: enough to
+// divide the work among the cores.
 const BlockElements = 1 << 20
 
-// Write writes a safetensors file of these tensors, in this order,
-// to w. It holds a block of a few megabytes, whatever the tensors' size. Values
-// beyond float16's range are refused in F16 tensors, NaN and infinities in all.
+// Write writes a safetensors file of these tensors, in this order, to w. Write holds a block of a few megabytes in memory,
+// whatever the tensors' size. Values beyond float16's range are refused in F16 tensors, NaN and infinities in all.
 func Write(w io.Writer, tensors []Tensor) error {
 	header, err := buildHeader(tensors)
 	if err != nil {

@@ -33,8 +33,8 @@ func Runtime(t testing.TB) *cpu.Runtime {
 	return r
 }
 
-// Complete returns a temporary folder with links to a checkpoint's files, and to the bundled tokenizer if the checkpoint has
-// none.
+// Complete returns a temporary folder with links to a checkpoint's files, and to the bundled tokenizer if the checkpoint has no
+// tokenizer.
 func Complete(t testing.TB, checkpoint string) string {
 	t.Helper()
 	complete := t.TempDir()
@@ -115,8 +115,8 @@ func exportTo(t testing.TB, out, checkpoint string, precision model.Precision) {
 	require.NoError(t, err)
 }
 
-// Benchmarked returns the export for benchmarks: the one in the folder DRAGOMAN_BENCH_MODELS, if it is set, or else the bundled
-// model's.
+// Benchmarked returns the export for benchmarks: the one in the folder DRAGOMAN_BENCH_MODELS, if it is set, or else the export of
+// the bundled model.
 func Benchmarked(b *testing.B, precision model.Precision) string {
 	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
 		return filepath.Join(dir, string(precision))

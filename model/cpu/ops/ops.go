@@ -3,14 +3,14 @@
 // ONNX Runtime's own operators would do, but at 80 rows a decoder step then spends close to half of its time outside of matrix
 // products: each product is followed by five passes over memory to scale, add, normalize and quantize, the KV cache is copied
 // when beams change places, attention to padding is computed and masked, and log-probabilities of the whole vocabulary are
-// written out to find the best ten. The operators here do each of these in one pass and copy nothing. Each row and each sentence
-// is computed only from its own numbers, so a translation does not depend on the rest of the batch.
+// written out to find the best ten. The operators here do each of these tasks in one pass and copy nothing. Each row and each
+// sentence is computed only from its own numbers, so a translation does not depend on the rest of the batch.
 //
 // The arithmetic is in C (rows.h, attention.h, head.h), in the compiler's vector types: one source for AVX-512, AVX2, SSE and
 // NEON. Matrix products read the exported panels of a matrix: of floats (product_float.h), or of 8-bit numbers, in code for each
 // instruction set (product_int8.h). The files op_*.c describe the operators and check their inputs; call.h and ops.c connect them
-// to ONNX Runtime's C API. Their work is shared by their own threads (thread_pool.h), not ONNX Runtime's. Consecutive nodes of a
-// graph run as one (chain.h).
+// to ONNX Runtime's C API. The operators share their work among threads of their own (thread_pool.h), not ONNX Runtime's.
+// Consecutive nodes of a graph run as one (chain.h).
 package ops
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -Wno-psabi -I${SRCDIR}/../../onnxruntime/include
@@ -42,9 +42,9 @@ func New(api *onnxruntime.API) *Operators {
 	return &Operators{api: api, domains: map[string]*C.Domain{}}
 }
 
-// Setup returns the setup of a session of a graph, in which threads threads, at least 1, share the work of each operator. They
-// are threads of the operators, not of the session, which needs none. Consecutive nodes of the graph run as one, see chain.h. A
-// session keeps a quarter of a megabyte for unused operators, so it has only its own.
+// Setup returns the setup of a session of a graph, in which threads threads, at least 1, share the work of each operator. These
+// are threads of the operators, not of the session, which needs no threads. Consecutive nodes of the graph run as one, see
+// chain.h. Unused operators would cost a session a quarter of a megabyte, so it has only those of its graph.
 func (o *Operators) Setup(graph []byte, threads int) (onnxruntime.Setup, error) {
 	setup := onnxruntime.Setup{Threads: 1, Config: map[string]string{C.THREADS: strconv.Itoa(threads)}}
 	var chain onnx.Chain
@@ -63,7 +63,7 @@ func (o *Operators) Setup(graph []byte, threads int) (onnxruntime.Setup, error) 
 	return setup, err
 }
 
-// domain returns the domain with the named operators and a chain. It is made once.
+// domain returns the domain with the named operators and a chain. Each domain is made once.
 func (o *Operators) domain(names []string, chain onnx.Chain) (*C.Domain, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Pieces is a run of a session with these operators that is divided into pieces: it pauses between operators, and within large
-// ones. It must be used by one goroutine.
+// Pieces is a run of a session with these operators that is divided into pieces: the run pauses between operators, and within
+// large operators. Pieces must be used by one goroutine.
 type Pieces struct {
 	c   *C.Pieces
-	err chan error // of the finished run
+	err chan error // receives the error of the finished run
 }
 
 // InPieces prepares a run, on a thread of its own. The caller must call Continue until the run is done, or Close, to release it.
@@ -38,7 +38,7 @@ func InPieces(run func() error) (*Pieces, error) {
 
 var errStopped = errors.New("the run was given up")
 
-// Continue continues the run for about most. done reports whether it has ended, with its error.
+// Continue continues the run for about the time most. done reports whether the run has ended; err is its error.
 func (p *Pieces) Continue(most time.Duration) (done bool, err error) {
 	if C.pieces_continue(p.c, C.int64_t(most)) == 0 {
 		return false, nil

@@ -1,8 +1,8 @@
 // Package pool is the memory shared by all sessions of ONNX Runtime.
 //
 // ONNX Runtime gives each session an arena that grows to the memory of its largest run and keeps it: with many models, most of
-// them idle, each would hold unused memory. Here freed memory is kept for the next request of any session while a session is in
-// use; then it returns to the system.
+// them idle, each would hold unused memory. Here freed memory is kept for the next request of any session as long as some session
+// is in use; after that it returns to the system.
 package pool
 
 // #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include

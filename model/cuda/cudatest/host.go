@@ -20,7 +20,7 @@ type Host struct {
 	operators *kernels.Operators
 }
 
-// NewHost returns the CPU as a machine. One model can be opened on it, which closes it.
+// NewHost returns the CPU as a machine. One model can be opened on the machine, and closes it.
 func NewHost() (*Host, error) {
 	api, err := onnxruntime.Load(cputest.Library())
 	if err != nil {
@@ -71,7 +71,7 @@ func (h *Host) Upload(to, from unsafe.Pointer, n int64) error {
 // Download copies n bytes.
 func (h *Host) Download(to, from unsafe.Pointer, n int64) error { return h.Upload(to, from, n) }
 
-// Record keeps f, as work on a CPU cannot be recorded.
+// Record keeps f, because work on a CPU cannot be recorded.
 func (h *Host) Record(f func() error) (driver.Recording, error) { return repeat(f), nil }
 
 // Session adds the kernels as operators.

@@ -18,8 +18,8 @@ import (
 	"unsafe"
 )
 
-// DefaultLibrary is the driver's name on Linux. It is part of the driver, not of the
-// CUDA toolkit; in a container it is mounted by NVIDIA's container toolkit.
+// DefaultLibrary is the driver's name on Linux. This library is part of the driver, not of the CUDA toolkit; in a container it is
+// mounted by NVIDIA's container toolkit.
 const DefaultLibrary = "libcuda.so.1"
 
 var (
@@ -29,7 +29,8 @@ var (
 	ErrNoDevice = errors.New("no such CUDA device")
 	// ErrMemory means that a device has not enough free memory.
 	ErrMemory = errors.New("out of device memory")
-	// ErrLost means that a device has failed, by a fault of a kernel or of its own: no further call for it works in this process.
+	// ErrLost means that a device has failed, by a fault of a kernel or of its own: no further call for the device works in this
+	// process.
 	ErrLost = errors.New("the device is lost")
 )
 
@@ -43,7 +44,7 @@ type Driver struct {
 func Load(library string) (*Driver, error) {
 	path := C.CString(library)
 	defer C.free(unsafe.Pointer(path))
-	d := &Driver{c: (*C.Driver)(C.calloc(1, C.sizeof_Driver))} // never freed, as the library is never unloaded
+	d := &Driver{c: (*C.Driver)(C.calloc(1, C.sizeof_Driver))} // never freed, because the library is never unloaded
 	if message := C.dragoman_cuda_load(d.c, path); message != nil {
 		return nil, fmt.Errorf("%w: %s: install NVIDIA's driver, and in a container its container toolkit", ErrNoDriver, C.GoString(message))
 	}
@@ -163,7 +164,7 @@ func (d *Device) Memory() (free, total int64, err error) {
 	return int64(f), int64(t), err
 }
 
-// Alloc reserves n zeroed bytes on the device. It fails with ErrMemory if there are not enough.
+// Alloc reserves n zeroed bytes on the device. It fails with ErrMemory if there is not enough memory.
 func (d *Device) Alloc(n int64) (unsafe.Pointer, error) {
 	var p C.CUdeviceptr
 	if err := d.driver.check(fmt.Sprintf("reserve %d bytes", n), C.dragoman_cuda_alloc(d.driver.c, &p, C.size_t(n))); err != nil {
@@ -195,7 +196,7 @@ func (d *Device) Upload(to, from unsafe.Pointer, n int64) error {
 	return d.driver.check("copy to the device", C.dragoman_cuda_upload(d.driver.c, address(to), from, C.size_t(n), d.stream))
 }
 
-// Download starts a copy of n bytes from the device. They are complete after Wait.
+// Download starts a copy of n bytes from the device. The bytes are complete after Wait.
 func (d *Device) Download(to, from unsafe.Pointer, n int64) error {
 	return d.driver.check("copy from the device", C.dragoman_cuda_download(d.driver.c, to, address(from), C.size_t(n), d.stream))
 }

@@ -1,15 +1,15 @@
 // Package kernels has the operators between the matrix products of a model on a GPU: CUDA kernels, as operators for ONNX
 // Runtime's CUDA provider.
 //
-// ONNX Runtime's own operators would do, but a decoder layer of them takes some 28 kernels, several of which only move numbers,
-// and the time of a batch's step depends on the number of kernels launched: here it takes 12. None of ONNX Runtime's attention
-// kernels reads a KV cache through a beam's history, so beams that change places would have to be copied; and its TopK takes
-// milliseconds for a vocabulary.
+// ONNX Runtime's own operators would do, but a decoder layer made of them takes some 28 kernels, several of which only move
+// numbers, and the time of a batch's step depends on the number of kernels launched. Here a layer takes 12 kernels. None of ONNX
+// Runtime's attention kernels reads a KV cache through a beam's history, so beams that change places would have to be copied; and
+// its TopK takes milliseconds for a vocabulary.
 //
 // The source (rows.h, attention.h and candidates.h, in the language of warp.h) is both C and CUDA. kernels.ptx is the output of
-// NVIDIA's compiler, which the driver translates for the card; it is part of the program, so neither a compiler nor a CUDA
-// library is needed to build or run. The same source, compiled as C, makes the operators of the CPU provider ([Host]) for tests,
-// which so cover all of the arithmetic, the addressing and the passing of arguments.
+// NVIDIA's compiler, which the driver translates for the card; kernels.ptx is part of the program, so neither a compiler nor a
+// CUDA library is needed to build or run. The same source, compiled as C, makes the operators of the CPU provider ([Host]) for
+// tests, which thereby cover all of the arithmetic, the addressing and the passing of arguments.
 //
 // Every row and head is computed by one warp only from its own inputs, always in the same order, so its result does not depend on
 // the rest of the batch.
@@ -27,7 +27,7 @@ import (
 	"unsafe"
 )
 
-// PTX has the kernels for a GPU, as text that the CUDA driver compiles. Its first line has the sha256 of its source.
+// PTX has the kernels for a GPU, as text that the CUDA driver compiles. The first line has the sha256 of the source.
 //
 //go:embed kernels.ptx
 var PTX []byte
@@ -45,8 +45,8 @@ func Names() []string {
 // Operators are the kernels as operators of one device.
 type Operators struct{ family *C.Family }
 
-// Host returns the operators of the CPU provider. api is ONNX Runtime's, an *OrtApi. The caller must close them after every
-// session that uses them.
+// Host returns the operators of the CPU provider. api is the *OrtApi of ONNX Runtime. The caller must close the operators after
+// every session that uses them.
 func Host(api unsafe.Pointer) (*Operators, error) { return load(api, nil, nil) }
 
 // CUDA returns the operators of the CUDA provider on one device. launch is the driver's cuLaunchKernel and functions are the

@@ -40,9 +40,9 @@ func (s *Server) Sent(file string) int64 {
 
 // Fault is a fault of the server. The first fault that matches a request is applied to it.
 type Fault struct {
-	// File is the file it concerns, or "" for everything.
+	// File is the file that the fault concerns, or "" for all files.
 	File string
-	// Method is the request's, "" for GET alone.
+	// Method is the method of the requests that the fault concerns; "" is GET alone.
 	Method string
 	// Times is the number of faults: 0 is one, negative without limit.
 	Times int
@@ -98,7 +98,7 @@ func (s *Server) recorded(host string, serve http.Handler) http.Handler {
 	})
 }
 
-// begin records a request, and returns its fault, which it counts.
+// begin records a request, and returns and counts the fault for it.
 func (s *Server) begin(host string, w http.ResponseWriter, r *http.Request) *writer {
 	file := path.Base(r.URL.Path)
 	s.mu.Lock()
@@ -108,7 +108,7 @@ func (s *Server) begin(host string, w http.ResponseWriter, r *http.Request) *wri
 		Host: host, Method: r.Method, File: file, Path: r.URL.EscapedPath(),
 		Authorization: r.Header.Get("Authorization"), Range: r.Header.Get("Range"), Status: http.StatusOK,
 	})
-	// The Hub's redirect of a GET carries no bytes to spoil.
+	// The Hub's redirect of a GET has no bytes that a fault could change.
 	if host == "hub" && r.Method == http.MethodGet && isLarge(file) && !strings.HasPrefix(r.URL.Path, s.prefix+"/plain/") {
 		return out
 	}
@@ -162,7 +162,7 @@ func (w *writer) Write(b []byte) (int, error) {
 }
 
 func (w *writer) pass(b []byte) (int, error) {
-	// It is counted first: a client that has read it finds it counted.
+	// Counted first, so that a client that has read the bytes finds them counted.
 	w.sent += int64(len(b))
 	w.server.mu.Lock()
 	w.server.requests[w.index].Sent = w.sent

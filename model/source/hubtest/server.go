@@ -53,8 +53,8 @@ func WithToken(token string) Option { return func(s *Server) { s.token = token }
 // accepted, which no account has.
 func Gated() Option { return func(s *Server) { s.gated = true } }
 
-// New starts a Hub that holds files, by name, with folders or without, in the branch main of repo
-// (owner/name). It is closed at the end of the test.
+// New starts a Hub that holds files, by name, with folders or without, in the branch main of repo (owner/name). The Hub is closed
+// at the end of the test.
 func New(t testing.TB, repo string, files map[string][]byte, opts ...Option) *Server {
 	t.Helper()
 	s := &Server{repo: repo, commits: map[string]map[string][]byte{}, branches: map[string]string{}}
@@ -74,7 +74,7 @@ func New(t testing.TB, repo string, files map[string][]byte, opts ...Option) *Se
 	large.HandleFunc("/{commit}/{file...}", s.serveStorage)
 	storage := httptest.NewServer(s.recorded("storage", large))
 	t.Cleanup(storage.Close)
-	s.storage = storage.URL // before the first request, maybe of another process
+	s.storage = storage.URL // set before the first request, which may come from another process
 	hub := httptest.NewServer(s.recorded("hub", http.StripPrefix(s.prefix, root)))
 	t.Cleanup(hub.Close)
 	s.Endpoint, s.Base = hub.URL+s.prefix, hub.URL+s.prefix+"/plain"
@@ -106,7 +106,7 @@ func (s *Server) commit(revision string) (string, map[string][]byte) {
 	return revision, s.commits[revision]
 }
 
-// serveResolve answers for one file: itself, or with a redirect that describes it.
+// serveResolve answers for one file: with the file itself, or with a redirect that describes the file.
 func (s *Server) serveResolve(w http.ResponseWriter, r *http.Request) {
 	known, token := r.PathValue("owner")+"/"+r.PathValue("name") == s.repo, r.Header.Get("Authorization")
 	authorized := s.token == "" || token == "Bearer "+s.token
@@ -137,8 +137,8 @@ func (s *Server) serveResolve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveStorage sends a large file for a signed URL. As on the real storage hosts its ETag is not the Hub's, and a request with a token in
-// addition to the signature is refused.
+// serveStorage sends a large file for a signed URL. As on the real storage hosts, the ETag is not the Hub's, and a request with a
+// token in addition to the signature is refused.
 func (s *Server) serveStorage(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "" || r.URL.Query().Get("signature") == "" {
 		w.WriteHeader(http.StatusBadRequest)

@@ -15,10 +15,10 @@ import (
 // Record is a text with its reference output, or a sequence of ids with its decoded text.
 type Record struct {
 	Text      string   `json:"text"`
-	Bytes     []byte   `json:"bytes"` // instead of Text, if that is not UTF-8
+	Bytes     []byte   `json:"bytes"` // instead of Text, if the text is not UTF-8
 	Pieces    []string `json:"pieces"`
 	Decoded   string   `json:"decoded"` // by spm_decode, from Pieces
-	IDs       []int64  `json:"ids"`     // by Hugging Face; French, special tokens split
+	IDs       []int64  `json:"ids"`     // ids by Hugging Face, for French, with special tokens in the text split into pieces
 	HFDecoded string   `json:"hf_decoded"`
 }
 

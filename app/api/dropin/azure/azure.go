@@ -14,8 +14,8 @@
 // translation="...">phrase</mstrans:dictionary>.
 //
 // Options that a translation would not reflect are refused: profanityAction other than NoAction, includeAlignment,
-// includeSentenceLength, toScript, allowFallback=false, which is for trained categories, and options for language models: tone,
-// gender, examples, deployments. category, suggestedFrom, fromScript, profanityMarker and the region are ignored.
+// includeSentenceLength, toScript, allowFallback=false, which only trained categories need, and options for language models:
+// tone, gender, examples, deployments. category, suggestedFrom, fromScript, profanityMarker and the region are ignored.
 // Transliteration, dictionaries and sentence boundaries are not supported.
 package azure
 
@@ -57,8 +57,8 @@ func serve(call *dialect.Call) (any, error) {
 // oldVersion is the version with parameters in the query.
 const oldVersion = "3.0"
 
-// dated reports whether a version is a date in or after a year. Texts have 2025-05-01-preview and later, with all parameters in
-// the body.
+// dated reports whether a version is a date in or after a year. For texts, the dated versions begin with 2025-05-01-preview; they
+// have all parameters in the body.
 func dated(version string, year int) bool {
 	day, err := time.Parse(time.DateOnly, strings.TrimSuffix(version, "-preview"))
 	return err == nil && day.Year() >= year
@@ -118,7 +118,7 @@ func codeOf(f *fault.Failure) int {
 	return f.Status() * 1000
 }
 
-// render renders a failure in Azure's format, in its words if there are any.
+// render renders a failure in Azure's format, in Azure's words if there are any.
 func render(c *gin.Context, f *fault.Failure) (status int, answer any) {
 	code, message := codeOf(f), dialect.Message(f)
 	if f.Kind == fault.NoKey || f.Kind == fault.WrongKey {

@@ -18,12 +18,12 @@ import (
 	"dragoman/app/translate"
 )
 
-// action is the parameter for the last part of a path below /translator: gin has no colons in paths.
+// action is the parameter for the last part of a path below /translator, because gin allows no colons in paths.
 const action = "action"
 
 // Documents returns the route of documents, which may be as large as the service allows, as called by
-// azure-ai-translation-document 2.0.0 (SingleDocumentTranslationClient). Pages of other origins may not use it: it creates jobs.
-// Without a service it answers that documents are disabled.
+// azure-ai-translation-document 2.0.0 (SingleDocumentTranslationClient). Pages of other origins may not use the route, because it
+// creates jobs. Without a service the route answers that documents are disabled.
 func Documents(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	route := dialect.API{Server: server}.Route("POST", "/translator/:"+action, func(call *dialect.Call) (any, error) {
 		if service == nil {

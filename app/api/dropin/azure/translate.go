@@ -45,12 +45,12 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 		return []item{}, err
 	}
 	var requests []dialect.Request
-	known, wants := map[string]int{}, map[string]int{} // requests, and numbers of distinct options: terms may be long
+	known, wants := map[string]int{}, map[string]int{} // requests, and numbered options: short keys for long terms
 	type place struct{ request, target, row int }
-	places := make([][]place, len(orders)) // of each text's results
+	places := make([][]place, len(orders)) // places of each text's results
 	for i, o := range orders {
 		together := [][]string{o.to}
-		if len(o.terms) > 0 { // terms are for one target language
+		if len(o.terms) > 0 { // because terms are for one target language
 			together = slices.Collect(slices.Chunk(o.to, 1))
 		}
 		want := fmt.Sprintf("%q", []any{o.from, o.format, o.terms})
@@ -122,7 +122,7 @@ func decode(call *dialect.Call) []order {
 func (o *order) target(call *dialect.Call) {
 	for _, name := range o.names {
 		code := call.Target(name)
-		if slices.Contains(o.to, code) { // it would lengthen the answer at no cost
+		if slices.Contains(o.to, code) { // a repeated target would lengthen the answer free of charge
 			call.Fail(invalid(dialect.To, "The target language is not valid: send each language once."))
 		}
 		if call.Err() != nil {
@@ -154,7 +154,7 @@ func textsOf(fields dialect.Fields) (texts []string) {
 // general is Azure's name of its translation model, as opposed to language models.
 const general = "general"
 
-// option is an Azure option, and its value without effect; "": it has none.
+// option is an Azure option, and the value that has no effect; "": there is no such value.
 type option struct{ name, harmless string }
 
 // refuseOptions refuses options that the translation would not reflect.

@@ -51,7 +51,7 @@ func (t Translator) Check(_ context.Context, req translate.Request) error {
 	return nil
 }
 
-// renderer renders nothing: the jobs are documents without webhooks.
+// renderer renders nothing, because the jobs are documents without webhooks.
 type renderer struct{}
 
 // Results implements [jobs.Renderer].

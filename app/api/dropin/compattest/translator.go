@@ -1,8 +1,8 @@
 // Package compattest is a server of the drop-in APIs without a model, for their tests and for trying their clients. Its
 // translation of a text is the text in capitals, except markup, with the request's terms replaced.
 //
-// Some texts make it fail, each in its own way: busy, closed, fail, gone, long, many and wait, which ends with the request's
-// context.
+// Some texts make the translation fail, each in its own way: busy, closed, fail, gone, long, many and wait, which ends with the
+// request's context.
 package compattest
 
 import (

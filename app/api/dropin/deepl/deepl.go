@@ -12,7 +12,7 @@
 // Options are handled in three ways:
 //   - tag_handling, ignore_tags, splitting_tags, non_splitting_tags, outline_detection, show_billed_characters, split_sentences,
 //     source_lang and target_lang have the same effect as at DeepL. So line breaks end sentences of XML, unless split_sentences
-//     is nonewlines, and never sentences of HTML. A name in both lists of tags splits. XML that is not well-formed is translated
+//     is nonewlines, and never end sentences of HTML. A name in both lists of tags splits. XML that is not well-formed is translated
 //     as far as possible; DeepL's second version of tag handling refuses it.
 //   - Hints that may change a translation's wording, but not its meaning, are checked and then left to the service:
 //     preserve_formatting (formatting is always preserved), context, model_type (the field model, which DeepL does not have,
@@ -24,9 +24,9 @@
 // its Chinese. ZH-HANT is refused as a target: the model does not distinguish the scripts. Rephrasing is not supported. A
 // document keeps its format.
 //
-// DeepL has a billing period, this service has limits that refill continuously. A key with a limit of characters per hour or day,
-// which is answered with 456 once it is used up, reports that limit and its present use: the difference may be sent at once.
-// Other keys report the characters since the service started, and DeepL's number for no limit.
+// DeepL has a billing period; this service has limits that refill continuously. If a key has a limit of characters per hour or
+// day, /v2/usage reports that limit and how much of it is used at present: the difference may be sent at once. Requests over the
+// limit are answered with 456. Other keys report the characters since the service started, and DeepL's number for no limit.
 package deepl
 
 import (

@@ -15,8 +15,8 @@ import (
 	"dragoman/app/jobs"
 )
 
-// Documents returns the routes of documents, which may be as large as the service allows. Without a service they answer that
-// documents are disabled.
+// Documents returns the routes of documents, which may be as large as the service allows. Without a service the routes answer
+// that documents are disabled.
 func Documents(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	api, d := dialect.API{Server: server}, docs{service}
 	on := func(h func(*dialect.Call) (any, error)) func(*dialect.Call) (any, error) {
@@ -47,7 +47,7 @@ func (d docs) submit(call *dialect.Call) (any, error) {
 	if format := call.Text("output_format"); format != "" && !strings.EqualFold("."+format, path.Ext(file.Name)) {
 		call.Fail(unsupported("output_format", "A document keeps its format."))
 	}
-	readOptions(call.Fields) // fails for options that a document would not reflect
+	readOptions(call.Fields) // refuses options that a document would not reflect
 	job, err := d.SubmitFile(call, file, dialect.Request{From: from, To: to, Glossaries: glossaryIDs(call.Fields)})
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (d docs) submit(call *dialect.Call) (any, error) {
 	return gin.H{"document_id": job.ID, "document_key": job.Document.Secret}, nil
 }
 
-// known returns the document of a request, whose sender must have its key.
+// known returns the document of a request; the sender must have the document's key.
 func (d docs) known(call *dialect.Call) (jobs.Job, error) {
 	key := required(call.Fields, "document_key")
 	if err := call.Err(); err != nil {
@@ -68,7 +68,7 @@ func (d docs) known(call *dialect.Call) (jobs.Job, error) {
 type documentStatus struct {
 	ID        string `json:"document_id"`
 	Status    string `json:"status"`
-	Remaining *int   `json:"seconds_remaining,omitempty"` // an estimate, while it is translated
+	Remaining *int   `json:"seconds_remaining,omitempty"` // an estimate, while the document is translated
 	Billed    *int   `json:"billed_characters,omitempty"` // once it is done
 	// The reason of a failure: DeepL's documentation has one field, its clients read the other.
 	Message      string `json:"message,omitempty"`

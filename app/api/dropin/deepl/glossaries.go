@@ -109,7 +109,7 @@ func oneDictionary(g glossary.Glossary) error {
 	return nil
 }
 
-// glossaryCode returns DeepL's code for a language in glossaries, which is in lower case.
+// glossaryCode returns DeepL's code for a language in glossaries: in lower case.
 func glossaryCode(model string) string { return strings.ToLower(code(model)) }
 
 // timeOf formats a time as DeepL does.
@@ -300,7 +300,7 @@ func (g glossaries) removeDictionary(call *dialect.Call) (any, error) {
 	return dialect.Reply{Status: http.StatusNoContent}, notFound(g.RemoveDictionary(ctx, owner, id, p))
 }
 
-// notFound turns the error of a missing dictionary in a path into that of a missing glossary.
+// notFound turns the error of a missing dictionary in a path into the error of a missing glossary.
 func notFound(err error) error {
 	if without, ok := errors.AsType[*fault.Failure](err); ok && without.Kind == fault.NoDictionary {
 		return fault.New(fault.UnknownGlossary, "", "%s", without)

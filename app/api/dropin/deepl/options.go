@@ -17,7 +17,7 @@ type options struct {
 	model   string // model_type, repeated in the answer; "" if not given
 	billed  bool   // the characters of each text are requested
 	ignored ignored
-	outline markup.Outline // of XML
+	outline markup.Outline // division of XML into units
 }
 
 // readOptions reads the options of a request and refuses unsupported ones.
@@ -60,7 +60,7 @@ func readOptions(fields dialect.Fields) (o options) {
 	return o
 }
 
-// readOutline reads the fields for the segmentation of XML. For texts of other formats it only checks them.
+// readOutline reads the fields for the segmentation of XML. For texts of other formats the fields are only checked.
 //
 // Line breaks end sentences of XML, as at DeepL, unless split_sentences is nonewlines or 0.
 func (o *options) readOutline(fields dialect.Fields) {
@@ -78,13 +78,13 @@ const noTranslate = ` translate="no"`
 
 // ignored are the names of elements whose text is not translated, from ignore_tags.
 //
-// The service recognizes such elements by an attribute, so their start tags get it before the translation and lose it after it.
-// Every start tag of these names gets one, even if it has one already. So each removed attribute was added before, and
-// unmark(mark(text)) is text for any text.
+// The service recognizes such elements by an attribute, so their start tags get the attribute before the translation and lose it
+// afterwards. Every start tag of these names gets the attribute, even if it has one already. So each removed attribute was added
+// before, and unmark(mark(text)) is text for any text.
 type ignored map[string]bool
 
 // mark adds the attribute to the start tags of the elements. A text of more than most characters, 0 for no limit, is unchanged:
-// it will be refused.
+// because it will be refused.
 func (ig ignored) mark(text string, most int) string {
 	if len(ig) > 0 && translate.TooLong(text, most) {
 		return text

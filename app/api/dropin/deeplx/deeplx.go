@@ -46,7 +46,7 @@ func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 
 type answer struct {
 	Code         int      `json:"code"`
-	ID           int64    `json:"id"` // of DeepL's own protocol; clients do not show it
+	ID           int64    `json:"id"` // an id of DeepL's own protocol, which clients do not show
 	Data         string   `json:"data"`
 	Alternatives []string `json:"alternatives"`
 	Source       string   `json:"source_lang"`

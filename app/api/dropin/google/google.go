@@ -10,7 +10,7 @@
 // Requests are JSON, forms or queries. The key is in the field key, or in a header: X-Goog-Api-Key, or Authorization: Bearer KEY.
 //
 // Google's own model names, nmt and base, mean any model; other names are models of this service. Customization (cid) is refused,
-// as the translation would not reflect it. Names of languages are English, whatever target says.
+// because the translation would not reflect it. Names of languages are English, whatever target says.
 package google
 
 import (
@@ -45,8 +45,8 @@ func ownModel(model string) string {
 
 // status is the name of an HTTP status in Google's APIs.
 type status struct {
-	name   string // of google.rpc.Code
-	reason string // of earlier APIs
+	name   string // name in google.rpc.Code
+	reason string // reason in the form of earlier APIs
 }
 
 // statuses are the statuses with names of their own; see nameOf for the others.

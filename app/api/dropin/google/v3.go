@@ -22,7 +22,7 @@ import (
 //	GET  …/supportedLanguages                                         displayLanguageCode, model
 //	GET  …/locations/L/glossaries; GET, DELETE …/locations/L/glossaries/ID
 //
-// Pages of other origins cannot use it: glossaries can be deleted.
+// Pages of other origins cannot use this API, because it can delete glossaries.
 func V3(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server, Name: modelOf}
 	const project = "/v3/projects/:project"
@@ -83,7 +83,8 @@ type glossaryConfig struct {
 	Glossary string `json:"glossary"`
 }
 
-// translateText translates, with a glossary twice: the answer has both translations.
+// translateText translates. With a glossary it translates twice, with and without the terms, and the answer has both
+// translations.
 func translateText(call *dialect.Call) (any, error) {
 	req := dialect.Request{Texts: call.Needed("contents"), Format: formatOf(call.Fields)}
 	req.From, req.To = call.Pair("sourceLanguageCode", "targetLanguageCode")

@@ -9,7 +9,7 @@ import (
 
 // webAnswer is the answer of /translate_a/single with dj=1, reduced to the fields that clients of the name gtx read.
 type webAnswer struct {
-	Sentences  []webSentence `json:"sentences"` // one for the whole text: clients join them
+	Sentences  []webSentence `json:"sentences"` // one sentence for the whole text, because clients join them
 	Source     string        `json:"src"`
 	Confidence float64       `json:"confidence"`
 	Detected   webDetected   `json:"ld_result"`

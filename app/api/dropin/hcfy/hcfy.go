@@ -39,8 +39,8 @@ func serve(call *dialect.Call) (any, error) {
 	}, err
 }
 
-// source reads the text and its language. A language that is not given is detected for all paragraphs together, as the choice of
-// the destination depends on it.
+// source reads the text and its language. A language that is not given is detected for all paragraphs together, because the
+// choice of the destination depends on it.
 func source(call *dialect.Call) (text, from string) {
 	call.Require("text")
 	text = call.Text("text")

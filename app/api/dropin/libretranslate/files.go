@@ -15,8 +15,9 @@ import (
 	"dragoman/app/jobs"
 )
 
-// Files returns the routes of files, which may be as large as the service allows. Pages of other origins may not use them: they
-// create jobs, of which a caller has few. Without a service they answer that documents are disabled.
+// Files returns the routes of files, which may be as large as the service allows. Pages of other origins may not use the routes,
+// because these create jobs, and a caller can have only a few jobs. Without a service the routes answer that documents are
+// disabled.
 func Files(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	api, f := dialect.API{Server: server}, files{service}
 	upload, download := api.Route("POST", "/translate_file", f.translate), dialect.Route{Methods: "GET", Path: "/download_file/:name", Handler: f.download}

@@ -10,8 +10,8 @@
 //
 // Requests are JSON, forms, multipart forms or queries. If keys are required, POST takes them from the field api_key.
 //
-// The field model, and the path before a route, choose a model; see package dialect. The targets of a language in /languages
-// include the language itself.
+// The field model, and a path in front of the route's, choose a model; see package dialect. The targets of a language in
+// /languages include the language itself.
 //
 // Differences from the original: HTML has alternatives, too, and there are at most MAX_BEAMS - 1 of them; the language of each
 // text of a list is detected separately; language codes may be written in other common ways (NB, pt-BR, zh-Hans); zh-Hant is
@@ -54,7 +54,7 @@ func describe(*gin.Context) (any, error) {
 }
 
 // statuses differ from the service's own API. LibreTranslate documents 400, 403, 429 and 500, and its clients only check for
-// success: a failure without a case in its server keeps its HTTP status.
+// success, so a failure that LibreTranslate does not have keeps its HTTP status here.
 var statuses = map[fault.Kind]int{
 	fault.MediaType: 400, fault.IdempotencyMismatch: 400, fault.UnknownDocument: 400, fault.BrokenDocument: 400, fault.TooManyGlossaries: 400, fault.EditGap: 400, fault.SessionComplete: 400, fault.NoKey: 400, fault.TooManyRecords: 400, fault.TooManySentences: 400, fault.TooManyTokens: 400, fault.TooManyCharacters: 400, fault.TooLarge: 400, fault.Unfinished: 400,
 	fault.NotOffered: 403, fault.TurnedOff: 403, fault.WrongKey: 403,

@@ -19,7 +19,7 @@ type answer struct {
 func serveTranslation(call *dialect.Call) (any, error) {
 	texts, list := texts(call.Fields)
 	source, target := named(call.Fields, "source"), named(call.Fields, "target")
-	beside, ok := call.Number("alternatives") // beside the best translation
+	beside, ok := call.Number("alternatives") // in addition to the best translation
 	if !ok {
 		call.Fail(dialect.Refuse("Invalid request: alternatives parameter is not a number"))
 	}

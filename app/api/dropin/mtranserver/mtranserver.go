@@ -7,8 +7,8 @@
 //	GET  /languages        all languages, and their pairs
 //	GET  /version, /health, /__heartbeat__, /__lbheartbeat__
 //
-// All routes are also below /mtranserver. Outside it LibreTranslate has /languages and /health, as well as /translate for
-// requests without from, to and text or with q, and /detect for requests without text or with q. The original's routes for
+// All routes are also below /mtranserver. Outside /mtranserver, LibreTranslate has /languages and /health, as well as /translate
+// for requests without from, to and text or with q, and /detect for requests without text or with q. The original's routes for
 // extensions, such as /imme, are served by other packages.
 //
 // Keys are in Authorization, with or without Bearer, or in the query, as token.

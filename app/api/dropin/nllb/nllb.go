@@ -10,7 +10,7 @@
 // The path /translate is also LibreTranslate's: a request with tgt_lang and without q is for nllb-serve.
 //
 // Differences from the originals: a missing source language is detected, a target language is required; sen_split has no effect,
-// as texts are always split into sentences; a stream has one event, with the whole translation. Tokens are not counted, and
+// because texts are always split into sentences; a stream has one event, with the whole translation. Tokens are not counted, and
 // nllb-api neither detects languages nor loads models.
 package nllb
 

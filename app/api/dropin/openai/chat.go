@@ -15,7 +15,7 @@ import (
 
 // form is the answer format of an endpoint.
 type form struct {
-	prefix        string // of ids
+	prefix        string // prefix of ids
 	object, chunk string // names of an answer and of a part of a stream
 	choice        func(index int, text, end string) any
 	delta         func(index int, text string, first bool, end string) any
@@ -162,7 +162,7 @@ type work struct {
 	id      string
 	model   string // as named by the request
 	pieces  []piece
-	tails   []string // behind the last text of each choice
+	tails   []string // text after the last translated text of each choice
 	request dialect.Request
 	usage   usage
 	ends    []string // why each choice ends: "stop", or "length" if a translation reached the token limit
@@ -234,7 +234,7 @@ func (w *work) add(call *dialect.Call, choice int, p prompt) {
 	w.tails, w.ends = append(w.tails, parts[last].before), append(w.ends, "stop")
 }
 
-// writer writes the choices in order: each writes a result, end the rest after the last one.
+// writer writes the choices in order: each writes a result, end writes the rest after the last result.
 func (w *work) writer(write func(choice int, text string) error) (each func(r translate.Result) error, end func() error) {
 	done, next := 0, 0
 	tails := func(upTo int) error {
@@ -268,8 +268,8 @@ func (w *work) answer(object string, choices []any, u *usage) answer {
 	return answer{w.id, object, time.Now().Unix(), w.model, choices, u}
 }
 
-// stream serves a streaming request: server-sent events, the last of which is [DONE]. A stream without it was cut off, and has
-// the reason in an error event.
+// stream serves a streaming request: server-sent events, the last of which is [DONE]. A stream without [DONE] was cut off, and
+// has the reason in an error event.
 func (w *work) stream(call *dialect.Call) error {
 	c := call.Context
 	usage := call.Object("stream_options").Bool("include_usage")

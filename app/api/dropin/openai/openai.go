@@ -1,18 +1,19 @@
-// Package openai serves programs that use language models by OpenAI's API only: front ends, tools for subtitles and for
-// localization. The model behind it translates and does not chat: it translates the user's last message, and ignores the rest of
-// the chat.
+// Package openai serves programs that know only OpenAI's API: front ends of language models, tools for subtitles and for
+// localization. The service translates and does not chat: it translates the user's last message, and ignores the rest of the
+// chat.
 //
 //	GET  /v1/models, /v1/models/NAME   values of the field model
 //	POST /v1/chat/completions          model, messages, stream, stream_options
 //	POST /v1/completions               model, prompt, stream, stream_options
 //
-// The model's name has the languages, "dragoman:en-fr", or only the target, "dragoman:fr"; before the colon is "dragoman", which
-// means any model, or a model of the service. Otherwise the messages name the languages, in one of the forms of prompt.go, which
-// programs send. A request without languages is refused with a hint, and so are contradictory messages. Several texts in one
-// message, numbered, with separators, or in JSON, are answered with the same numbers, separators and names, see segments.go.
+// The model's name has the languages, "dragoman:en-fr", or only the target, "dragoman:fr"; the part before the colon is
+// "dragoman", which means any model, or the name of a model of the service. Otherwise the messages name the languages, in one of
+// the forms of prompt.go, which programs send. A request without languages is refused with a hint, and so are contradictory
+// messages. Several texts in one message, numbered, with separators, or in JSON, are answered with the same numbers, separators
+// and names, see segments.go.
 //
-// Differences from OpenAI: sampling settings are ignored, as there is no sampling; usage has the tokens of the texts, without
-// instructions; n above 1, tools and images are refused.
+// Differences from OpenAI: sampling settings are ignored, because there is no sampling; usage has the tokens of the texts,
+// without instructions; n above 1, tools and images are refused.
 package openai
 
 import (
@@ -47,7 +48,8 @@ func New(server *dialect.Server, models func() []string) dialect.Dialect {
 // others matches the models of OpenAI, which some programs list in place of an input field.
 var others = regexp.MustCompile(`^(?:gpt|chatgpt|o[0-9])[-.0-9a-z]*$`)
 
-// longestName is the maximum length in bytes of a model's name whose languages are read: each separator in it is tried.
+// longestName is the maximum length in bytes of a model's name whose languages are read, because each separator in the name is
+// tried.
 const longestName = 300
 
 // splitName splits the field model into the name of a model, "" for any, and its languages.

@@ -15,7 +15,7 @@ import (
 type prompt struct {
 	instructions string // may name the languages
 	text         string // to translate
-	form         bool   // text was found in one of the forms below: its instructions are not translated
+	form         bool   // whether text was found in one of the forms below, so that the instructions are not translated
 }
 
 // A program's message has the text to translate after its instructions, or between marks. These are the forms of the most common
@@ -48,8 +48,8 @@ var fences = []struct {
 	{regexp.MustCompile(`^<text>\n?`), "</text>"}, {regexp.MustCompile(`^<source>\n?`), "</source>"},
 }
 
-// Instructions are parsed letter by letter before admission, at a hundred times the cost of reading a text. So this is the
-// maximum of a call, shared by its prompts.
+// Instructions are parsed letter by letter before admission, at a hundred times the cost of reading a text. Therefore the
+// instructions of a call have a maximum size, which its prompts share.
 const (
 	mostInstructions  = 16 << 10 // in bytes
 	leastInstructions = 512      // per prompt
@@ -112,7 +112,7 @@ type pair struct{ from, to []string }
 
 func (p pair) none() bool { return len(p.to) == 0 }
 
-// Words before the names of languages in instructions. The names are looked up.
+// Words before the names of languages in instructions. The names themselves are looked up in a table.
 var (
 	fromWord = regexp.MustCompile(`(?i)\bfrom[ :]+|(?:从|由|将|把)(?:以下|下面的?|这段)?`)
 	toWord   = regexp.MustCompile(`(?i)\b(?:in)?to[ :]+|\btarget ?_?language["']?[ :=]+(?:is )?|\bprofessional |(?:翻译|译)(?:成|为|到)\s*|目标语言(?:是|为)?[：:]?\s*|专业的`)
@@ -181,7 +181,7 @@ var usual = map[string]bool{"it": true, "is": true, "no": true, "as": true, "or"
 // codes matches two languages by their codes, also if the codes look like words.
 var codes = regexp.MustCompile(`(?i)\bfrom ([a-z]{2,3}(?:[-_][a-z]{2,4})?) (?:in)?to ([a-z]{2,3}(?:[-_][a-z]{2,4})?)\b`)
 
-// isCode reports whether a word in the place of a language is a code: no word follows it, or one that follows languages.
+// isCode reports whether a word in the place of a language is a code: no word follows, or a word that usually follows languages.
 func isCode(word string, words []string) bool {
 	if !code.MatchString(word) {
 		return false

@@ -33,7 +33,7 @@ const maxParts = 10_000
 
 var separators = []string{"%%", "|||", "---", "==="}
 
-// separates reports whether a line is a separator, which may have more of - or =.
+// separates reports whether a line is a separator, which may have more of the characters - or =.
 func separates(line string) bool {
 	line = strings.Trim(line, " \t\r\n")
 	return slices.Contains(separators, line) || len(line) > 3 && (strings.Trim(line, "-") == "" || strings.Trim(line, "=") == "")
@@ -42,7 +42,7 @@ func separates(line string) bool {
 const space = " \t\n\f\r"
 
 // number returns the length of the number at the start of a line, with the white space around it: [1], (1), <1>, 1., 1), 1、, #1,
-// 1|, 1: or line 1:. It returns 0 if there is none.
+// 1|, 1: or line 1:. number returns 0 if the line has no number.
 func number(line string) int {
 	rest := strings.TrimLeft(line, space)
 	begun, ok := rest, false
@@ -141,7 +141,7 @@ type splitter struct {
 
 func (s *splitter) keep(text string) { s.kept.WriteString(text) }
 
-// translate adds a text. It preserves the white space around it.
+// translate adds a text. The white space around the text is preserved.
 func (s *splitter) translate(text string) {
 	inner := strings.TrimSpace(text)
 	if !strings.ContainsFunc(inner, unicode.IsLetter) {
@@ -157,7 +157,7 @@ func (s *splitter) translate(text string) {
 // full reports whether there are more texts than allowed.
 func (s *splitter) full() bool { return len(s.parts) > maxParts }
 
-// add adds a text after the literal text. One text too many is enough for end to refuse them.
+// add adds a text after the literal text. add ignores texts beyond one too many, which is enough for end to refuse the message.
 func (s *splitter) add(text string, write func(r translate.Result) string) {
 	if !s.full() {
 		s.parts = append(s.parts, part{s.kept.String(), text, write})
@@ -189,7 +189,7 @@ func (s *splitter) block(text string) {
 		breaks = append(breaks, before, blank)
 	}
 	if len(breaks) == 2*paragraphs {
-		breaks = []string{text, ""} // translated as a whole
+		breaks = []string{text, ""} // too many paragraphs: the text is translated as a whole
 	}
 	for i := 0; i < len(breaks); i += 2 {
 		s.translate(breaks[i])
@@ -283,11 +283,11 @@ func isName(in *jsontext.Decoder) bool {
 
 // numberedString splits a JSON string into its number and the rest, which is "" if it has no letters.
 func numberedString(value jsontext.Value) (kept, rest string) {
-	if !bytes.ContainsFunc(value, unicode.IsLetter) { // nor escapes of letters
+	if !bytes.ContainsFunc(value, unicode.IsLetter) { // an escaped letter has a letter too
 		return "", ""
 	}
 	plain, err := jsontext.AppendUnquote(nil, value)
-	if err != nil { // of a value that was read
+	if err != nil { // not of a value that was read before
 		return "", ""
 	}
 	kept = string(plain)
@@ -300,7 +300,7 @@ func numberedString(value jsontext.Value) (kept, rest string) {
 // quote returns a text as a JSON string.
 func quote(text string) string {
 	quoted, err := jsontext.AppendQuote(nil, text)
-	if err != nil { // bytes that are no UTF-8, which a translation has not
+	if err != nil { // bytes that are not UTF-8, which no translation has
 		return `""`
 	}
 	return string(quoted)

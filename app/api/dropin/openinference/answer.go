@@ -26,7 +26,7 @@ type answer struct {
 type outputAnswer struct {
 	tensor
 	Parameters *outputSize `json:"parameters,omitempty"`
-	Data       any         `json:"data,omitempty"` // missing if it is binary
+	Data       any         `json:"data,omitempty"` // missing if the data is binary
 }
 
 type outputSize struct {
@@ -61,7 +61,7 @@ func (req request) answer(c *gin.Context, a answer, results []translate.Result) 
 	if err := encoder.Encode(a); err != nil {
 		return nil, err
 	}
-	header.Truncate(header.Len() - 1) // without the encoder's line feed
+	header.Truncate(header.Len() - 1) // removes the encoder's line feed
 	c.Header(headerLength, strconv.Itoa(header.Len()))
 	c.Header("Content-Length", strconv.Itoa(header.Len()+size))
 	data := slices.Grow(header.Bytes(), size)
@@ -76,7 +76,7 @@ func (req request) answer(c *gin.Context, a answer, results []translate.Result) 
 // binarySize returns the number of bytes that appendBinary appends.
 func binarySize(name string, results []translate.Result) (n int) {
 	for _, r := range results {
-		if n += elementHeader; name != scoreTensor { // a score has the same size
+		if n += elementHeader; name != scoreTensor { // the header of an element is as large as a score
 			n += len(r.Text)
 		}
 	}

@@ -37,7 +37,7 @@ func (a *api) infer(c *gin.Context, models Models) (any, error) {
 	return req.answer(c, answer{ID: req.id, Model: m.Name, Version: m.Version}, results)
 }
 
-// translate translates the texts of a request. It sets the version in m to the one that translated them.
+// translate translates the texts of a request. It sets the version in m to the version that translated the texts.
 func (a *api) translate(c *gin.Context, m *catalog.Status, req request) ([]translate.Result, error) {
 	dialect.Within(c, req.timeout)
 	parts, places := req.parts(reference(c.Param("model"), c.Param("version")))
@@ -49,7 +49,7 @@ func (a *api) translate(c *gin.Context, m *catalog.Status, req request) ([]trans
 	for i, part := range translated {
 		for j, r := range part {
 			results[places[i][j]] = r
-			if r.Model == m.Name { // a new version may have replaced it
+			if r.Model == m.Name { // a new version may have replaced the version in m
 				m.Version = r.Version
 			}
 		}
@@ -72,7 +72,7 @@ type output struct {
 	binary bool
 }
 
-// decode reads a request, whose tensors may have most elements, or any number if that is 0.
+// decode reads a request, whose tensors may have most elements, or any number if most is 0.
 func decode(h http.Header, raw []byte, most int) (req request, err error) {
 	header, data, err := split(h, raw)
 	if err != nil {

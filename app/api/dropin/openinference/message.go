@@ -131,8 +131,8 @@ func (req request) message(a answer, results []translate.Result, raw bool) *pb.M
 	return out
 }
 
-// CheckMessage fails if an encoded message has more of a field than allowed, see package bound: parts of two bytes each would
-// take hundreds of times as much memory. most is the maximum number of elements of a tensor; 0: no limit.
+// CheckMessage fails if an encoded message has more of a field than allowed, see package bound. Without that, parts of two bytes
+// each would take hundreds of times as much memory. most is the maximum number of elements of a tensor; 0: no limit.
 func CheckMessage(raw []byte, of protoreflect.MessageDescriptor, most int) error {
 	if most == 0 {
 		most = math.MaxInt
@@ -147,7 +147,7 @@ func checkParts(prefix string, raw []byte, of protoreflect.MessageDescriptor, mo
 		number, kind, n := protowire.ConsumeTag(raw)
 		size := protowire.ConsumeFieldValue(number, kind, raw[max(n, 0):])
 		if n < 0 || size < 0 {
-			return nil // left to the decoder
+			return nil // the decoder reports the error
 		}
 		value := raw[n : n+size]
 		raw = raw[n+size:]
@@ -183,7 +183,8 @@ func isText(field protoreflect.FieldDescriptor) bool {
 	return field.Kind() == protoreflect.StringKind || field.Kind() == protoreflect.BytesKind
 }
 
-// checkField fails if a field has too many items, or too much text. Messages have few tensors, and numbers only in shapes.
+// checkField fails if a field has too many items or too much text. Lists of messages hold tensors, and lists of numbers hold
+// shapes of tensors, so both limits follow from the number of tensors.
 func checkField(prefix string, field protoreflect.FieldDescriptor, items int, value []byte, most int) error {
 	name, limit := prefix+string(field.Name()), 1
 	switch {
@@ -192,7 +193,7 @@ func checkField(prefix string, field protoreflect.FieldDescriptor, items int, va
 	case field.IsList() && field.Message() != nil:
 		limit = bound.Tensors
 	case field.IsList():
-		limit = 10 * bound.Tensors // at most 10 bytes each
+		limit = 10 * bound.Tensors // a packed number has at most 10 bytes
 	}
 	if items > limit {
 		return refuse("the field %s has more than the %d items that are allowed: send fewer", name, limit)

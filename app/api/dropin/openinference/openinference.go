@@ -76,7 +76,8 @@ const (
 	ReadyPath = "/v2/health/ready"
 )
 
-// New returns the API. It owns the paths of Triton's clients below /v2, also without a route, while the rest of /v2 is DeepL's.
+// New returns the API. The API owns the paths of Triton's clients below /v2, even those without a route, while the rest of /v2 is
+// DeepL's.
 func New(cfg Config) dialect.Dialect {
 	a := &api{cfg.Server, cfg}
 	routes := []dialect.Route{
@@ -139,7 +140,7 @@ func (a *api) known(h handler) dialect.Handler {
 	}
 }
 
-// keyed is known for routes that require a key.
+// keyed is [api.known] for routes that require a key.
 func (a *api) keyed(h handler) dialect.Handler {
 	return a.known(func(c *gin.Context, models Models) (any, error) {
 		return a.Keyed(func(c *gin.Context) (any, error) { return h(c, models) })(c)

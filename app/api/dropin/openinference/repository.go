@@ -49,7 +49,7 @@ func stateOf(s catalog.Status) (state, reason string) {
 	case ready(s) && s.State == catalog.Ready:
 		return "READY", s.Reason
 	case ready(s):
-		return "READY", "the first request loads it" // or waits until it is loaded
+		return "READY", "the first request loads it" // the request loads the model, or waits until it is loaded
 	case s.State == catalog.Loading:
 		return "LOADING", s.Reason
 	case s.State == catalog.Draining:
@@ -95,7 +95,7 @@ func (a *api) unload(c *gin.Context, models Models) (any, error) {
 	return gin.H{}, explain(models.Unload(realName(models, c.Param("model"))))
 }
 
-// explain returns an error with details for admins, which users are not given.
+// explain returns an error with details that only admins are told.
 func explain(err error) error {
 	if errors.Is(err, ErrNoRepository) {
 		return fault.New(fault.NotOffered, "", "%s", ErrNoRepository)

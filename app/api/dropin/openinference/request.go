@@ -18,7 +18,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// headerLength is the header with the number of JSON bytes of a body or an answer. Binary data follows them.
+// headerLength is the header with the number of JSON bytes of a body or an answer. Binary data follows the JSON.
 const headerLength = "Inference-Header-Content-Length"
 
 // inferBody is the JSON of an inference request.
@@ -50,7 +50,7 @@ type inputBody struct {
 		Region     string `json:"shared_memory_region"`
 	} `json:"parameters"`
 
-	// Of a gRPC message, in place of Data.
+	// Data of a gRPC message, in place of Data.
 	raw      []byte // binary; nil: no binary data
 	contents [][]byte
 }

@@ -175,15 +175,15 @@ func headerOf(ctx context.Context) http.Header {
 	return h
 }
 
-// header is the [http.ResponseWriter] of an in-process request. It keeps only the header.
+// header is the [http.ResponseWriter] of an in-process request. The type keeps only the header.
 type header struct{ fields http.Header }
 
 func (h *header) Header() http.Header         { return h.fields }
 func (h *header) Write(p []byte) (int, error) { return len(p), nil }
 func (h *header) WriteHeader(int)             {}
 
-// send sends the header of a call's answer as metadata, without the fields about a body. In a stream it has an effect only before
-// the first message is sent.
+// send sends the header of a call's answer as metadata, without the fields about a body. In a stream send has an effect only
+// before the first message.
 func (h *header) send(ctx context.Context) {
 	fields := metadata.MD{}
 	for name, values := range h.fields {
@@ -301,7 +301,8 @@ func (r *RPC) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.Mod
 const together = 64
 
 // ModelStreamInfer implements the service: each request is served separately and answered when it is done; requests of a sequence
-// are served in order. Once together answers wait for a client that does not read, its requests are not read either.
+// are served in order. Once as many answers as the constant together wait for a client that does not read, the client's requests
+// are not read either.
 func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
 	var (
 		group   sync.WaitGroup
@@ -356,11 +357,11 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 			defer func() { <-places }()
 			defer close(done)
 			if before != nil {
-				<-before // closed at the latest when the stream ends
+				<-before // before is closed at the latest when the stream ends
 			}
 			out := &pb.ModelStreamInferResponse{}
 			answer, err := r.ModelInfer(ctx, in)
-			if err != nil { // as Triton does
+			if err != nil { // the stream goes on after an error, as with Triton
 				out.ErrorMessage, answer = status.Convert(err).Message(), &pb.ModelInferResponse{Id: in.GetId()}
 			} else {
 				if answer.Parameters == nil {
@@ -371,7 +372,7 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 			out.InferResponse = answer
 			sending.Lock()
 			defer sending.Unlock()
-			_ = stream.Send(out) // fails if the client has left, as Recv then reports
+			_ = stream.Send(out) // fails if the client has left, which Recv then reports
 		})
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// A sequence is a live text. Each request appends to it or edits it, and is answered when all of the text so far is translated in
-// its present form: with the change of the translation. Requests of a sequence are served one after the other.
+// A sequence is a live text. Each request appends to the text or edits it. The answer is the change of the translation, once all
+// of the text so far is translated in its present form. Requests of a sequence are served one after the other.
 
 // Parameters of a sequence's requests and answers.
 const (
@@ -28,13 +28,13 @@ const (
 	sequenceStart = "sequence_start"
 	sequenceEnd   = "sequence_end"
 	editAt        = "edit_at"     // the position of an edit, in Unicode code points; missing: the end of the text
-	editLength    = "edit_length" // the number of code points that it replaces
+	editLength    = "edit_length" // the number of code points that the edit replaces
 	wholeText     = "whole"       // answer the whole translation
 	keptText      = "kept"        // the number of code points of the previous translation before the answer's text
 	flagsOfText   = "flags"       // flags of the translation, separated by commas
 )
 
-// sequences are the open sequences. Their memory is the memory of their sessions, with which they end.
+// sequences are the open sequences. A sequence ends with its session, which accounts for its memory.
 type sequences struct {
 	mu sync.Mutex // guards by
 	by map[sequenceKey]*sequence
@@ -163,7 +163,7 @@ func (r *RPC) openSequence(c *gin.Context, key sequenceKey, req request) (*seque
 	parts, _ := req.parts(key.model)
 	part := parts[0]
 	part.Records = nil
-	if old := r.sequences.get(key); old != nil { // before the new one, which may need its place
+	if old := r.sequences.get(key); old != nil { // ended before the new sequence opens, which may need its place
 		old.session.End(live.ReasonDeleted)
 	}
 	session, err := r.cfg.OpenSession(c, part)
@@ -258,7 +258,7 @@ func (x *sequence) wait(ctx context.Context) (live.Update, error) {
 		}
 		switch {
 		case u.Shown >= x.edits && len(x.untranslated) == 0:
-			return x.session.Wait(ctx, 0, -1) // everything is new to a client at revision 0
+			return x.session.Wait(ctx, 0, -1) // all of it, because everything is new to a client at revision 0
 		case u.Problem != nil:
 			return u, u.Problem
 		case u.Ended == live.ReasonShutdown:

@@ -89,8 +89,8 @@ func (d *decoder) count(in inputBody) (int, error) {
 	return int(shape[0]), nil
 }
 
-// binary reads n elements from size bytes of the binary data. Each is its length, a little-endian number of 4 bytes, and its
-// bytes.
+// binary reads n elements from size bytes of the binary data. An element consists of its length, a little-endian number of 4
+// bytes, and its bytes.
 func (d *decoder) binary(name string, n int, size int64) ([]string, error) {
 	switch {
 	case size < 0 || size > int64(len(d.data)):
@@ -150,7 +150,7 @@ func elementsOf(in inputBody, n int) ([]string, error) {
 	for {
 		token, err := tokens.ReadToken()
 		if err != nil {
-			return nil, err // it was validated before
+			return nil, err // does not happen, because the JSON was validated before
 		}
 		switch kind := token.Kind(); kind {
 		case '[':

@@ -23,8 +23,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The document's addresses for the schema compiler: written as it is, for requests, and stricter after strict, for answers.
-// Nothing is loaded from them.
+// Addresses of the document for the schema compiler: written is the document as it is, for requests; stricter is the document
+// after strict, for answers. Nothing is loaded from these addresses.
 const (
 	written  = "https://dragoman.invalid/openapi.json"
 	stricter = "https://dragoman.invalid/stricter.json"
@@ -39,7 +39,7 @@ type Contract struct {
 	compiler *jsonschema.Compiler
 }
 
-// New reads a JSON document. It does not check that the document is valid OpenAPI.
+// New reads a JSON document. New does not check that the document is valid OpenAPI.
 func New(text []byte) (*Contract, error) {
 	raw, doc, err := read(text)
 	if err != nil {
@@ -147,7 +147,7 @@ func (e *examples) walk(at jsontext.Pointer, value any) {
 	case object:
 		e.object(at, value)
 		for name, item := range value {
-			// Their contents are data, whatever they look like.
+			// The contents of examples and defaults are data, whatever they look like.
 			if name != "example" && name != "examples" && name != "default" && name != "enum" {
 				e.walk(at.AppendToken(name), item)
 			}

@@ -67,7 +67,7 @@ func read(text []byte) (raw object, doc description, err error) {
 	components, _ := raw["components"].(object)
 	view, _ := outline(raw, "", object{"paths": raw["paths"], "components": object{"headers": components["headers"], "responses": components["responses"]}}, mostReferences).(object)
 	paths, _ := view["paths"].(object)
-	for _, item := range paths { // may have parameters for all their operations
+	for _, item := range paths { // a path may have parameters for all its operations
 		item, _ := item.(object)
 		shared, _ := item["parameters"].([]any)
 		delete(item, "parameters")
@@ -87,7 +87,8 @@ func read(text []byte) (raw object, doc description, err error) {
 
 const mostReferences = 16 // a reference to itself never ends
 
-// outline returns a part of a document without schemas and examples: it has their places, and resolves references.
+// outline returns a part of a document without schemas and examples: instead of these it has their places, and it resolves
+// references.
 func outline(raw object, at jsontext.Pointer, part any, references int) any {
 	switch part := part.(type) {
 	case []any:
