@@ -36,6 +36,7 @@ var ofSigns = [...]recognizer{
 	{"#", Code, (*scanner).topic},
 	{"#*", Emoji, (*scanner).emoji},
 	{"+-", Number, (*scanner).signedNumber},
+	{"-", Code, shortOption},
 	{"\"", Code, (*scanner).lineTail},
 
 	// All other signs that are rare in prose.
@@ -80,6 +81,8 @@ var (
 		`|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
 	// bracketed matches FIRST_NAME in brackets, intervals of Laravel and Symfony, times of lyrics, and footnotes of Markdown.
 	bracketed = syntax(upperCase+digits+"_-*^!", `\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
+	// shortOption: -x, which no other shape tells from a dash before a word.
+	shortOption = apart(func(r rune) bool { return char.IsWord(r) || r == '-' || char.IsUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
 	// colonName: :name, as in Laravel and SQL.
 	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z][\w-]*\w`), func(r rune) bool { return char.OneOfRunes(r, ":/") })
 )
