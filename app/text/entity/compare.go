@@ -80,16 +80,21 @@ type comparison struct {
 // pairing is a number of the source with its number in the translation.
 type pairing struct{ want, got *numeral }
 
+// mostEffort is the maximum number of bytes in which units are searched that are not beside their number.
+const mostEffort = 1 << 18
+
 // compareBeside compares what stands beside numbers that are equal: signs and units.
 func (c comparison) compareBeside(source string, pairs []pairing, got []numeral) error {
-	signs, units := 0, 0
+	signs, units, effort := 0, 0, 0
 	for _, p := range pairs {
 		c.looks.Past(1)
 		if p.want.negative != p.got.negative {
 			signs++
 		}
-		if c.strict && !(p.want.hour && p.got.hour) && !c.hasUnit(p, got) {
-			units++
+		if c.strict && units == 0 && effort < mostEffort && !(p.want.hour && p.got.hour) && p.want.unit.ids != nil && !p.want.unit.isLike(p.got.unit) {
+			if effort += len(got) + len(c.translation); !c.hasUnit(p, got) {
+				units++
+			}
 		}
 	}
 	if signs > 0 && !saysMinus(source) && !saysMinus(c.translation) {
@@ -355,21 +360,19 @@ func (c comparison) match(want, got []numeral) (partner []int) {
 	take := func(n *numeral) int {
 		c.looks.Past(1)
 		for _, reading := range n.readings {
-			best, tried := -1, 0
+			best := -1
 			for len(at[reading]) > 0 && found[at[reading][0]] {
 				at[reading] = at[reading][1:]
 			}
-			for _, i := range at[reading] {
+			for _, i := range at[reading][:min(len(at[reading]), mostCandidates)] {
 				if found[i] || n.held && !n.month && got[i].vague {
 					continue
 				}
 				if best < 0 || !n.month && isMonth(got[best].readings) && !isMonth(got[i].readings) {
 					best = i
 				}
-				if tried++; n.isLike(got[i]) || tried == mostCandidates {
-					if n.isLike(got[i]) {
-						best = i
-					}
+				if n.isLike(got[i]) {
+					best = i
 					break
 				}
 			}

@@ -17,8 +17,10 @@ func (m Masked) restWithoutTerms(numbers bool) string {
 		}
 		inGroup := group < len(m.groups) && m.groups[group].first <= i
 		switch {
-		case inGroup && numbers && m.isNumeric(m.groups[group]):
 		case inGroup && m.groups[group].first == i:
+			if numbers && m.isNumeric(m.groups[group]) {
+				continue
+			}
 			marks = append(marks, mark{start: m.groups[group].start - m.from, end: m.groups[group].end - m.from})
 		case !inGroup && span.Kind == TermKind && span.Start >= m.from && span.End <= m.to:
 			marks = append(marks, mark{start: span.Start - m.from, end: span.End - m.from})
