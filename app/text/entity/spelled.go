@@ -36,15 +36,7 @@ const mostSpelled, mostDays, months, hundreds = 100, 31, 12, 8
 var wordTable string
 
 // lexiconLines finds the line of each language in the table, which scripts/entitywords generated.
-var lexiconLines = sync.OnceValue(func() map[string]func() *lexicon {
-	table := map[string]func() *lexicon{}
-	for line := range strings.Lines(wordTable) {
-		if lang, rest, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
-			table[lang] = sync.OnceValue(func() *lexicon { return newLexicon(strings.Split(rest, "\t")) })
-		}
-	}
-	return table
-})
+var lexiconLines = sync.OnceValue(func() map[string]func() *lexicon { return byLanguage(wordTable, newLexicon) })
 
 // lexiconOf returns the lexicon of a language, which is empty if numbers in words are not compared in it.
 func lexiconOf(lang string) *lexicon {
@@ -54,7 +46,7 @@ func lexiconOf(lang string) *lexicon {
 	return &lexicon{}
 }
 
-func newLexicon(columns []string) *lexicon {
+func newLexicon(_ string, columns []string) *lexicon {
 	l := &lexicon{words: map[string]spelled{}, powers: map[string]int{}}
 	for i, forms := range columns {
 		for form := range strings.SplitSeq(forms, "|") {

@@ -32,15 +32,18 @@ var unitTable string
 // everywhere is the language of the symbols that all languages have.
 const everywhere = "*"
 
-var unitLines = sync.OnceValue(func() map[string]func() *units {
-	table := map[string]func() *units{}
-	for line := range strings.Lines(unitTable) {
+var unitLines = sync.OnceValue(func() map[string]func() *units { return byLanguage(unitTable, newUnits) })
+
+// byLanguage returns the lines of a table by the language in their first column. Each line is parsed when it is first used.
+func byLanguage[T any](table string, parse func(lang string, columns []string) T) map[string]func() T {
+	lines := map[string]func() T{}
+	for line := range strings.Lines(table) {
 		if lang, rest, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
-			table[lang] = sync.OnceValue(func() *units { return newUnits(rest, lang == everywhere) })
+			lines[lang] = sync.OnceValue(func() T { return parse(lang, strings.Split(rest, "\t")) })
 		}
 	}
-	return table
-})
+	return lines
+}
 
 // unitsOf returns the names of units in a language, or nil if they are unknown.
 func unitsOf(lang string) *units {
@@ -53,12 +56,12 @@ func unitsOf(lang string) *units {
 // symbols are the units of all languages.
 var symbols = sync.OnceValue(func() *units { return unitsOf(everywhere) })
 
-func newUnits(line string, areSymbols bool) *units {
+func newUnits(lang string, columns []string) *units {
 	u := &units{ids: map[string][]string{}, names: map[string][]string{}}
-	for column := range strings.SplitSeq(line, "\t") {
+	for _, column := range columns {
 		id, names, _ := strings.Cut(column, "=")
 		for name := range strings.SplitSeq(names, "|") {
-			if name == "" || !areSymbols && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
+			if name == "" || lang != everywhere && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
 				continue // most are words or abbreviations of something else
 			}
 			for _, form := range slices.Compact([]string{name, strings.ToLower(name)}) {
