@@ -27,6 +27,7 @@ type lexicon struct {
 	powers map[string]int // exponents from 2 on
 	roots  []string       // of powers, which all words that are joined to one large number contain
 	most   int            // maximum number of words of a number
+	months []string       // columns of the table, as the language writes the names
 }
 
 // The columns of the table: 0 to 100, ordinals, months, hundreds, powers of ten.
@@ -47,7 +48,8 @@ func lexiconOf(lang string) *lexicon {
 }
 
 func newLexicon(_ string, columns []string) *lexicon {
-	l := &lexicon{words: map[string]spelled{}, powers: map[string]int{}}
+	const month = mostSpelled + 1 + mostDays
+	l := &lexicon{words: map[string]spelled{}, powers: map[string]int{}, months: columns[month : month+months]}
 	for i, forms := range columns {
 		for form := range strings.SplitSeq(forms, "|") {
 			word, unsure := strings.CutPrefix(form, "~")

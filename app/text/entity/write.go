@@ -60,26 +60,14 @@ const capitalMonths = " af cy de el en fy ga id jv lb ms su sw tl tr "
 
 // monthName returns the name of a month in a language with a lexicon, or "".
 func monthName(month int, lang string) string {
-	columns := monthNames(lang)
-	if month < 1 || month > len(columns) {
+	names := lexiconOf(lang).months
+	if month < 1 || month > len(names) {
 		return ""
 	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(columns[month-1], "~"), "|")
+	name, _, _ := strings.Cut(strings.TrimPrefix(names[month-1], "~"), "|")
 	if strings.Contains(capitalMonths, " "+lang+" ") && name != "" {
 		runes := []rune(name)
 		return string(unicode.ToUpper(runes[0])) + string(runes[1:])
 	}
 	return name
-}
-
-// monthNames returns the columns of the table with the names of months in a language.
-func monthNames(lang string) []string {
-	for line := range strings.Lines(wordTable) {
-		if rest, ok := strings.CutPrefix(line, lang+"\t"); ok {
-			columns := strings.Split(strings.TrimSpace(rest), "\t")
-			first := mostSpelled + 1 + mostDays
-			return columns[first : first+months]
-		}
-	}
-	return nil
 }
