@@ -46,7 +46,7 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	if !c.strict {
 		from = ""
 	}
-	want := read(looks, source, from)
+	want := read(looks, plainNumbers(source), from)
 	required := 0
 	for _, n := range want {
 		if !n.optional || (n.word || n.month && n.held) && c.words || n.roman && c.strict {
@@ -57,7 +57,7 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 		return nil
 	}
 	c.plain = plainNumbers(translation)
-	got := read(looks, translation, to)
+	got := read(looks, c.plain, to)
 	pairs, missing, fresh, repeated := c.differences(want, got)
 	if missing > 0 || repeated > 0 {
 		return fmt.Errorf("the numbers differ: %d of %d missing, %d new, %d repeated",
@@ -106,14 +106,12 @@ func (c comparison) compareBeside(source string, pairs []pairing, got []numeral)
 	return nil
 }
 
-// hasUnit reports whether a number of a translation has the unit of the number in the source. A unit is not repeated for each
-// number of a range or list, and words may stand between them.
+// hasUnit reports whether a number of a translation, which does not have the unit of the number in the source beside it, has that
+// unit all the same: a unit is not repeated for each number of a range or list, and words may stand between them.
 func (c comparison) hasUnit(p pairing, got []numeral) bool {
-	want, other := p.want.unit, p.got.unit
+	want := p.want.unit
 	switch {
-	case want.ids == nil || want.isLike(other):
-		return true
-	case other.ids != nil:
+	case p.got.unit.ids != nil:
 		return false
 	case !want.sign || unitsOf(c.to) == nil:
 		return true
@@ -121,7 +119,7 @@ func (c comparison) hasUnit(p pairing, got []numeral) bool {
 	have := 0
 	for _, n := range got {
 		c.looks.Past(1)
-		if want.isLike(n.unit) && n.unit.ids != nil {
+		if want.isLike(n.unit) {
 			if have++; n.start >= p.got.end && c.isRange(p.got.end, n.start) || n.end <= p.got.start && c.isRange(n.end, p.got.start) {
 				return true
 			}
@@ -171,7 +169,8 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 	}
 	// New numbers in words, words that may have another meaning, and numbers that may replace a missing number in words.
 	spelled, unsure, other := 0, 0, 0
-	for _, n := range left(partsGot, func(i int) bool { return foundGot[i] }) {
+	extra := left(partsGot, func(i int) bool { return foundGot[i] })
+	for _, n := range extra {
 		c.looks.Past(1)
 		if n.isCount() && !n.part {
 			other++
@@ -189,8 +188,9 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 			fresh++
 		}
 	}
-	months := slices.ContainsFunc(left(partsGot, func(i int) bool { return foundGot[i] }), func(n numeral) bool { return n.month })
-	unread := count(got, numeral.isPart) + count(want, numeral.isPart) // half past two is neither half nor two
+	months := slices.ContainsFunc(extra, func(n numeral) bool { return n.month })
+	unreadWant := count(want, numeral.isPart)
+	unread := count(got, numeral.isPart) + unreadWant // half past two is neither half nor two
 	one, small, words := 0, 0, 0
 	for _, n := range leftWant {
 		c.looks.Past(1)
@@ -229,13 +229,13 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 	if other > 0 {
 		missing += max(0, words-unread)
 	}
-	return pairs, missing, fresh + max(0, spelled-count(want, numeral.isPart)), repeated
+	return pairs, missing, fresh + max(0, spelled-unreadWant), repeated
 }
 
 // withhold removes the parts of numbers of a translation that cannot stand for numbers of the source: 20.25 and 20:25 are not 20
 // and 25.
 func (c comparison) withhold(want, got []numeral) {
-	values := map[string]int{}
+	values := map[string]bool{}
 	months, hours, dates := false, false, false
 	for _, n := range want {
 		c.looks.Past(1)
@@ -244,7 +244,7 @@ func (c comparison) withhold(want, got []numeral) {
 		for _, part := range parts([]numeral{n}) {
 			months, hours = months || part.month || isMonth(part.readings), hours || part.hour
 			for _, reading := range part.readings {
-				values[reading]++
+				values[reading] = true
 			}
 		}
 	}
@@ -260,7 +260,7 @@ func (c comparison) withhold(want, got []numeral) {
 			allowed = months || dates || !c.strict
 		case grouped, chain:
 			for _, part := range n.parts {
-				allowed = allowed && slices.ContainsFunc(part.readings, func(r string) bool { return values[r] > 0 })
+				allowed = allowed && slices.ContainsFunc(part.readings, func(r string) bool { return values[r] })
 			}
 		}
 		if !allowed {
@@ -397,8 +397,7 @@ func (c comparison) match(want, got []numeral) (partner []int) {
 // isLike reports whether a number with the same value also has the same unit and sign.
 func (n *numeral) isLike(other numeral) bool {
 	return n.negative == other.negative && !n.optional == !other.optional &&
-		(n.unit.ids == nil) == (other.unit.ids == nil) &&
-		(n.unit.ids == nil || slices.ContainsFunc(n.unit.ids, func(id string) bool { return slices.Contains(other.unit.ids, id) }))
+		(n.unit.ids == nil && other.unit.ids == nil || n.unit.isLike(other.unit))
 }
 
 func choosesAt(n numeral) int {

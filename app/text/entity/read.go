@@ -64,9 +64,10 @@ const (
 // largestSmall is the largest number that a translation may spell out.
 const largestSmall = 12
 
-// read returns the numbers of a text in order. If lang is "" or has no lexicon, numbers in words are left out.
+// read returns the numbers of a text, converted by plainNumbers, in order. If lang is "" or has no lexicon, numbers in words are left
+// out.
 func read(looks *char.Looks, text, lang string) (list []numeral) {
-	r := reader{text: plainNumbers(text), looks: looks, lexicon: lexiconOf(lang), units: unitsOf(lang), lang: lang}
+	r := reader{text: text, looks: looks, lexicon: lexiconOf(lang), units: unitsOf(lang), lang: lang}
 	for at := 0; r.pos < len(r.text); {
 		looks.Past(1 + r.pos - at)
 		at = r.pos
@@ -93,7 +94,7 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 			list = append(list, n)
 			continue
 		}
-		if n, ok := r.word(c, word, lang); ok {
+		if n, ok := r.word(c, word); ok {
 			list = append(list, n)
 			continue
 		}
@@ -116,14 +117,14 @@ var (
 )
 
 // word reads a possible number at character c that is not digits: 三十, XX, twenty.
-func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
+func (r *reader) word(c rune, inWord bool) (n numeral, ok bool) {
 	n = numeral{optional: true, start: r.pos}
 	value, end := "", r.pos
 	if isHanzi(c) {
 		if n, ok := r.hanziFraction(); ok {
 			return n, true
 		}
-		if value, end = r.hanzi("", r.pos); lang != "" && (isCounter(r.text, end) || isSure(r.text[r.pos:end])) {
+		if value, end = r.hanzi("", r.pos); r.lang != "" && (isCounter(r.text, end) || isSure(r.text[r.pos:end])) {
 			n.word, n.part = value != "1", isRange(r.text[r.pos:end])
 		}
 	} else if !inWord && c < 0x80 && char.OneOf(byte(c), romanDigits) {
@@ -266,7 +267,7 @@ func (r *reader) number() numeral {
 		}
 		r.pos = end
 	}
-	if len(n.readings) > 0 && n.form != dateOnly {
+	if len(n.readings) > 0 {
 		if c, size := char.Decode(r.text, r.pos); plain && vulgar[c] != "" { // 3½
 			n.readings = []string{n.readings[0] + " " + vulgar[c], n.readings[0] + strings.TrimPrefix(fractions[vulgar[c]], "0")}
 			r.pos += size
@@ -352,9 +353,6 @@ func (r *reader) chain(first numeral, joint byte) numeral {
 		if n.form == clock {
 			r.pos = start
 			break
-		}
-		if n.form == single {
-			n.parts = nil
 		}
 		list, names = append(list, n), append(names, n.readings[0])
 	}
