@@ -82,32 +82,18 @@ const shortName = 3
 const longestUnit = 32
 
 // unitBehind returns the unit whose longest name starts at i, behind at most one space or hyphen.
-func (r *reader) unitBehind(i int) (u unit) {
-	glued := true
+func (r *reader) unitBehind(i int) unit {
+	start := i
 	if c, n := char.Decode(r.text, i); char.IsSpace(c) || c == '-' {
-		i, glued = i+n, false
+		start += n
 	}
-	limit := min(len(r.text), i+longestUnit)
-	for end := i; end < limit; {
-		c, n := char.Decode(r.text, end)
-		end += n
-		if c == '\n' {
-			break
-		}
-		if next, _ := char.Decode(r.text, end); char.IsWord(c) && char.IsWord(next) {
-			continue
-		}
-		if found := r.unitNamed(r.text[i:end]); found.ids != nil && !(glued && r.text[i:end] == "s") { // the 1990s
-			u = found
-		}
-	}
+	u, _ := r.longestUnit(start, longestUnit, start == i)
 	return u
 }
 
 // SymbolBehind returns the length in bytes of the symbol of a unit behind the number that ends at byte i, with the space before it:
 // " kg", "mL", " km/h". It returns 0 if there is none.
 func SymbolBehind(text string, i int) int {
-	r := reader{text: text}
 	start := i
 	if c, n := char.Decode(text, i); char.IsSpace(c) {
 		start += n
@@ -115,18 +101,29 @@ func SymbolBehind(text string, i int) int {
 	if c, _ := char.Decode(text, start); c == utf8.RuneError || unicode.IsSpace(c) || unicode.IsDigit(c) || char.OneOfRunes(c, ".,:;!?()[]{}<>|\"'*_~") {
 		return 0
 	}
-	length := 0
-	for end := start; end < min(len(text), start+longestSymbol); {
-		c, n := char.Decode(text, end)
-		end += n
-		if next, _ := char.Decode(text, end); char.IsWord(c) && char.IsWord(next) {
+	r := reader{text: text}
+	u, end := r.longestUnit(start, longestSymbol, start == i)
+	if u.ids == nil {
+		return 0
+	}
+	return end - i
+}
+
+// longestUnit returns the unit whose longest name starts at byte start and has about most bytes, and the end of the name. glued
+// reports whether a number touches the name.
+func (r *reader) longestUnit(start, most int, glued bool) (u unit, end int) {
+	for at := start; at < min(len(r.text), start+most); {
+		c, n := char.Decode(r.text, at)
+		at += n
+		if next, _ := char.Decode(r.text, at); char.IsWord(c) && char.IsWord(next) {
 			continue
 		}
-		if r.unitNamed(text[start:end]).ids != nil && !(start == i && text[i:end] == "s") {
-			length = end - i
+		name := r.text[start:at]
+		if found := r.unitNamed(name); found.ids != nil && !(glued && name == "s") { // the 1990s
+			u, end = found, at
 		}
 	}
-	return length
+	return u, end
 }
 
 // longestSymbol is the maximum length in bytes of the symbol of a unit.
