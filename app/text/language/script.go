@@ -208,7 +208,12 @@ const enoughWeight = 12 * plainWeight
 // It returns false for codes of no family. Japanese includes Han, so Chinese text is accepted as Japanese. Only the first
 // kilobytes are read.
 func WrongScript(text, code string) bool {
-	scripts := entries[code].scripts
+	return outweighed(text, entries[code].scripts, word.weight)
+}
+
+// outweighed reports whether the letters of other scripts have enough weight to tell the language of a text, and those of some
+// scripts weigh less than a ninth of them. It returns false without scripts.
+func outweighed(text string, scripts script, weightOfForeign func(word) int) bool {
 	if scripts == 0 {
 		return false
 	}
@@ -217,7 +222,7 @@ func WrongScript(text, code string) bool {
 		if w.script&scripts != 0 {
 			own += w.full()
 		} else {
-			foreign += w.weight()
+			foreign += weightOfForeign(w)
 		}
 	}
 	return foreign >= enoughWeight && own*9 < foreign
@@ -227,18 +232,7 @@ func WrongScript(text, code string) bool {
 // the language's scripts nor in Latin, in which every language has names. As for [WrongScript], only the first kilobytes are read.
 func WrongSource(text, code string) bool {
 	scripts := entries[code].scripts
-	if scripts == 0 {
-		return false
-	}
-	own, foreign := 0, 0
-	for w := range words(prose(sample(text))) {
-		if w.script&(scripts|latin) != 0 {
-			own += w.full()
-		} else {
-			foreign += w.full()
-		}
-	}
-	return foreign >= enoughWeight && own*9 < foreign
+	return scripts != 0 && outweighed(text, scripts|latin, word.full)
 }
 
 // StrangeLetters reports whether a translation has letters that belong neither to its language nor to its source: kana in Chinese,
@@ -250,14 +244,22 @@ func StrangeLetters(source, translation, code string) bool {
 		return false
 	}
 	known |= latin | other
+	translation = sample(translation)
+	if lettersBeside(translation, known) < several { // as in nearly all translations
+		return false
+	}
 	for w := range words(sample(source)) {
 		known |= w.script
 	}
-	count := 0
-	for w := range words(prose(sample(translation))) {
-		if w.script&known == 0 {
+	return lettersBeside(prose(translation), known) >= several
+}
+
+// lettersBeside counts the letters of a text that are in none of some scripts.
+func lettersBeside(text string, scripts script) (count int) {
+	for w := range words(text) {
+		if w.script&scripts == 0 {
 			count += w.letters
 		}
 	}
-	return count >= several
+	return count
 }
