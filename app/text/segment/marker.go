@@ -38,8 +38,11 @@ func oneMarker(s string, rules *rules) int {
 	case r == '・':
 		return w
 	case strings.ContainsRune("-*+•‣⁃◦∙·–—―−/;", r):
-		n := char.Skip(s, 0, func(c rune) bool { return c == r })
-		if longest := map[rune]int{'-': 3, '/': 3, ';': 3}[r]; n <= max(longest, w) && spaceAt(s, n) && !(r == '/' && n == w) {
+		n, longest := char.Skip(s, 0, func(c rune) bool { return c == r }), w
+		if strings.ContainsRune("-/;", r) {
+			longest = 3 // of one sign: "--", "///"
+		}
+		if n <= longest && spaceAt(s, n) && !(r == '/' && n == w) {
 			return n
 		}
 		if strings.ContainsRune("-–—", r) && n == w && spoken.MatchString(s[w:min(len(s), w+longestLabel)]) {
