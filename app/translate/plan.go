@@ -115,6 +115,8 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 
 // addRecords adds record i, in language from, once for each target language, and returns the ones that are translated.
 func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
+	// Any translation of a text in another script would be made up.
+	madeUp := w.req.From != Auto && w.req.parts == nil && language.WrongSource(w.req.Records[i].Text, language.Base(from))
 	for t, to := range w.to {
 		rec := &record{number: t*len(w.req.Records) + i, source: i, to: to,
 			result: Result{Record: w.req.Records[i], From: from, To: w.req.To[t], Detected: w.req.From == Auto}}
@@ -122,12 +124,11 @@ func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
 		if from == "" || from == to {
 			continue
 		}
-		if rec.route = w.routes[pair{from, to}]; rec.route == nil {
-			rec.result.Flags = UnsupportedSource
-			continue
+		if !madeUp {
+			rec.route = w.routes[pair{from, to}]
 		}
-		if w.req.From != Auto && w.req.parts == nil && language.WrongSource(w.req.Records[i].Text, language.Base(from)) {
-			rec.route, rec.result.Flags = nil, UnsupportedSource // because any translation would be made up
+		if rec.route == nil {
+			rec.result.Flags = UnsupportedSource
 			continue
 		}
 		rec.result.Model, rec.result.Version, rec.result.Exports = rec.route.Model, rec.route.Version, rec.route.exports
