@@ -20,7 +20,7 @@ func Sentences(ctx context.Context, text, from string, format Format) ([]markup.
 
 // Check examines a translation of a sentence as if a model had decoded it once; the translation may come from elsewhere.
 // Languages are codes. Check returns the flags that depend on the texts alone: Loop and Truncated depend on tokens. lost is the
-// reason for MarkupLost, or nil if words in capitals are missing.
+// reason for MarkupLost.
 func Check(ctx context.Context, source markup.Sentence, translation, from, to string) (flags Flags, lost, err error) {
 	c, x := &codec{ctx: ctx, routing: &routing{req: Request{Once: true}}}, &sentence{}
 	if err := c.begin(x, &step{from: from, to: to}, source); err != nil {
@@ -28,12 +28,6 @@ func Check(ctx context.Context, source markup.Sentence, translation, from, to st
 	}
 	x.form = x.Sentence
 	x.best = &outcome{text: strings.TrimSpace(translation), decoded: true}
-	if err := c.examineText(x, x.best); err != nil {
-		return 0, nil, err
-	}
-	if x.best.flags.Has(MarkupLost) {
-		_, lost = c.restore(x, x.best.text)
-	}
-	x.doubtCapitals()
-	return x.best.flags, lost, nil
+	lost, err = c.examineText(x, x.best)
+	return x.best.flags, lost, err
 }

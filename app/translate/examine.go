@@ -18,17 +18,17 @@ func (c *codec) examine(x *sentence, r search.Result) (outcome, error) {
 	if loops(r.Tokens, x.source) {
 		o.flags |= Loop
 	}
-	err := c.examineText(x, &o)
+	_, err := c.examineText(x, &o)
 	return o, err
 }
 
-// examineText flags the faults of an outcome's text, and puts masked spans back.
-func (c *codec) examineText(x *sentence, o *outcome) error {
-	restored, err := c.restore(x, o.text)
+// examineText flags the faults of an outcome's text, and puts masked spans back. lost is the reason for MarkupLost.
+func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
+	restored, lost := c.restore(x, o.text)
 	switch {
 	case c.ctx.Err() != nil:
-		return c.ctx.Err()
-	case err == nil:
+		return nil, c.ctx.Err()
+	case lost == nil:
 		o.text = restored
 	case c.req.Once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
 		o.flags |= MarkupLost
@@ -38,12 +38,12 @@ func (c *codec) examineText(x *sentence, o *outcome) error {
 	default: // a text with markers, or without their spans, is of no use
 		o.text = x.Original()
 		o.flags |= MarkupLost
-		return nil
+		return lost, nil
 	}
 	if x.HasTerms() {
 		missing, extra, err := x.Terms(c.ctx, o.text)
 		if err != nil {
-			return err
+			return lost, err
 		}
 		if o.extra = extra; missing > 0 {
 			o.flags |= GlossaryMissed
@@ -57,7 +57,7 @@ func (c *codec) examineText(x *sentence, o *outcome) error {
 	case language.WrongScript(o.text, x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to):
 		o.flags |= WrongScript
 	}
-	return nil
+	return lost, nil
 }
 
 // restore checks that a translation preserved its spans, and puts masked ones back.

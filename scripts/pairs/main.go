@@ -179,8 +179,6 @@ func check(p pair, source markup.Sentence, translation string) (reason string, e
 		return "", err
 	case lost != nil:
 		return "markup_lost: " + strings.ReplaceAll(lost.Error(), "markup lost: ", ""), nil
-	case flags == translate.MarkupLost:
-		return "markup_lost: capitals", nil
 	}
 	return strings.Join(flags.Names(), " "), nil
 }
