@@ -27,9 +27,9 @@ func (c check) run() error {
 	return nil
 }
 
-// residue returns an error that wraps ErrLost if the counts of code in source and translation differ: symbols that are not
-// punctuation, single letters and names without vowels that are soft spans, halves of paths. It examines the texts themselves,
-// independently of the recognizers, and so detects spans that they missed.
+// residue returns an error that wraps ErrLost if the counts of symbols in source and translation differ: those that are not
+// punctuation, and signs and single letters that are soft spans. It counts in the texts themselves, independently of the
+// recognizers, and so detects spans that they missed.
 func (c check) residue() error {
 	s, source, translation := c.sentence, c.source, c.translation
 	want := residueOf(source)
