@@ -39,9 +39,8 @@ var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
 // shownAttributes returns the attributes of a document to translate, its hidden contents, and its language attributes, which are set to to
 // unless it is "".
-func (p *pass) shownAttributes(to string) (list []attribute, hidden []wrap.Line) {
+func (p *pass) shownAttributes(tokens []markup.Token, to string) (list []attribute, hidden []wrap.Line) {
 	text := p.text
-	tokens := p.tokens(text)
 	code, drawing := 0, 0 // the last tokens of the last code and drawing
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]

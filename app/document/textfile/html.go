@@ -16,8 +16,9 @@ import (
 
 // htmlUnits translates HTML: the units of package markup, and the attributes that are shown.
 func htmlUnits(p *pass) error {
-	h := &htmlFile{pass: p, foreign: p.foreign()}
-	h.attributes, h.hidden = p.shownAttributes(p.options.To)
+	tokens := p.tokens(p.text)
+	h := &htmlFile{pass: p, foreign: p.foreign(tokens)}
+	h.attributes, h.hidden = p.shownAttributes(tokens, p.options.To)
 	rest := h.foreign
 	h.attributes = slices.DeleteFunc(h.attributes, func(a attribute) bool {
 		for len(rest) > 0 && rest[0].End <= a.start {
@@ -103,8 +104,7 @@ func (h *htmlFile) putAttribute(a attribute) error {
 }
 
 // foreign returns the ranges of elements in another language than the source. A document of unknown language has none.
-func (p *pass) foreign() (list []wrap.Line) {
-	tokens := p.tokens(p.text)
+func (p *pass) foreign(tokens []markup.Token) (list []wrap.Line) {
 	for i := 0; i < len(tokens) && p.options.From != ""; i++ {
 		t := tokens[i]
 		p.looks.Past(t.End - t.Start)
