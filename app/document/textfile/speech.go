@@ -45,30 +45,18 @@ const mostJoined, longestPause = 6, 2000
 
 // translateAll translates the speeches. A sentence over several cues is one text.
 func (c *cues) translateAll() error {
-	for i := 0; i < len(c.speeches); {
-		parts := []cuePart{c.part(c.speeches[i])}
-		for i+len(parts) < len(c.speeches) && len(parts) < mostJoined {
-			last, next := parts[len(parts)-1], c.part(c.speeches[i+len(parts)])
-			if !c.continues(last, next) {
-				break
+	var parts []cuePart
+	for _, s := range c.speeches {
+		next := c.part(s)
+		if n := len(parts); n > 0 && (n == mostJoined || !c.continues(parts[n-1], next)) {
+			if err := c.sentence(parts); err != nil {
+				return err
 			}
-			parts = append(parts, next)
+			parts = parts[:0]
 		}
-		i += len(parts)
-		translate := c.sentence
-		if len(parts) == 1 {
-			translate = c.speech
-		}
-		if err := translate(parts); err != nil {
-			return err
-		}
+		parts = append(parts, next)
 	}
-	return nil
-}
-
-// speech translates a speech, and distributes the translation over its lines.
-func (c *cues) speech(parts []cuePart) error {
-	return c.paragraph(parts[0].Paragraph, func(text string) string { return c.rows(c.escape(text), parts[0]) })
+	return c.sentence(parts)
 }
 
 // The widths of a line: letters, or ideographs, which are twice as wide.
@@ -138,8 +126,15 @@ func (c *cues) continues(s, next cuePart) bool {
 		!sentenceEnd.MatchString(s.text) && (continuing.MatchString(next.text) || comma.MatchString(s.text)) && hasLetter(next.text)
 }
 
-// sentence translates a sentence over several cues, and divides the translation by their times.
+// sentence translates a sentence. It distributes the translation over the lines of its cue, or divides it between several cues by
+// their times.
 func (c *cues) sentence(parts []cuePart) error {
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return c.paragraph(parts[0].Paragraph, func(text string) string { return c.rows(c.escape(text), parts[0]) })
+	}
 	text := ""
 	for i, s := range parts {
 		if i > 0 && !wrap.WithoutSpace(text, s.text) {
