@@ -137,12 +137,11 @@ func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
 
 // spineDirection sets the direction in which the pages follow each other, where it differs.
 func spineDirection(tag []byte, to string) []byte {
-	isSet := spineSide.Match(tag)
-	switch rtl := language.RightToLeft(to); {
-	case isSet:
-		return spineSide.ReplaceAll(tag, []byte("${1}"+map[bool]string{true: "rtl", false: "ltr"}[rtl]))
-	case rtl:
-		return append([]byte("<"+string(tag[1:spineName.FindIndex(tag)[1]])+` page-progression-direction="rtl"`), tag[spineName.FindIndex(tag)[1]:]...)
+	switch {
+	case spineSide.Match(tag):
+		return spineSide.ReplaceAll(tag, []byte("${1}"+language.Direction(to)))
+	case language.RightToLeft(to):
+		return spineName.ReplaceAll(tag, []byte(`$0 page-progression-direction="rtl"`))
 	}
 	return tag
 }

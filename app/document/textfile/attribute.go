@@ -174,19 +174,12 @@ func (p *pass) setValue(element string, a attribute, others []attribute) string 
 	case a.name == "content" && strings.EqualFold(find(others, "http-equiv"), "content-language"):
 		value = to
 	case a.name == "dir" && element == "body" && a.text != "auto":
-		value = direction(to)
+		value = language.Direction(to)
 	}
 	if value == "" {
 		return ""
 	}
 	return `"` + stdhtml.EscapeString(value) + `"`
-}
-
-func direction(to string) string {
-	if language.RightToLeft(to) {
-		return "rtl"
-	}
-	return "ltr"
 }
 
 // languageOf sets the language of the html element, and its direction.
@@ -197,7 +190,7 @@ func (p *pass) languageOf(t markup.Token, attributes []attribute, to string) (li
 			list = append(list, a)
 		}
 		if a.name == "dir" {
-			a.value = `"` + direction(to) + `"`
+			a.value = `"` + language.Direction(to) + `"`
 			list = append(list, a)
 		}
 	}

@@ -144,6 +144,14 @@ func RightToLeft(code string) bool {
 	return false
 }
 
+// Direction returns the direction of a language as HTML and other formats name it: rtl or ltr.
+func Direction(code string) string {
+	if RightToLeft(code) {
+		return "rtl"
+	}
+	return "ltr"
+}
+
 // parse reads a tag, or a POSIX locale without its encoding or variant.
 func parse(name string) (tag language.Tag, ok bool) {
 	name = strings.TrimSpace(name)

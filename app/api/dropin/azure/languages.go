@@ -63,11 +63,8 @@ func languages(call *dialect.Call) (any, error) {
 	if asked("translation") {
 		names := make(map[string]languageName, len(call.Languages))
 		for _, code := range call.Languages {
-			direction, name := "ltr", dialect.NameOf(code)
-			if language.RightToLeft(code) {
-				direction = "rtl"
-			}
-			names[spelling().Of(code)] = languageName{name.English, name.Own, direction, list.Models}
+			name := dialect.NameOf(code)
+			names[spelling().Of(code)] = languageName{name.English, name.Own, language.Direction(code), list.Models}
 		}
 		list.Translation = &names
 	}
