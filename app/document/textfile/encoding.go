@@ -20,6 +20,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"dragoman/app/document"
+	"dragoman/app/text/language"
 )
 
 // encoding is the encoding of a document: a byte order mark, and the encoding of the bytes behind it.
@@ -99,7 +100,7 @@ var codePages = map[xencoding.Encoding]string{
 
 // codePage returns the encoding of old programs for a language, or UTF-8.
 func codePage(code string) encoding {
-	base, _, _ := strings.Cut(code, "-")
+	base := language.Base(code)
 	for form, languages := range codePages {
 		if base != "" && strings.Contains(" "+languages+" ", " "+base+" ") {
 			return encoding{form: form, isCodePage: true}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
 )
 
@@ -65,8 +66,7 @@ const maxLetters, maxIdeographs = 42, 16
 // rows distributes a text over as many lines as a speech has: over two if one is too long, or if two are enough.
 func (c *cues) rows(text string, s cuePart) string {
 	most := maxLetters
-	to, _, _ := strings.Cut(c.options.To, "-")
-	if slices.Contains([]string{"ja", "zh", "ko"}, to) {
+	if slices.Contains([]string{"ja", "zh", "ko"}, language.Base(c.options.To)) {
 		most = maxIdeographs
 	}
 	n := len(s.lines)

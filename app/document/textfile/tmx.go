@@ -3,6 +3,8 @@ package textfile
 import (
 	"encoding/xml"
 	"strings"
+
+	"dragoman/app/text/language"
 )
 
 // tmx translates translation memories: a unit without the target language gets a variant in it, or its empty variant a text.
@@ -53,8 +55,7 @@ func (u *tmxUnit) add(e xmlElement, from, to string) {
 
 // isLanguage reports whether two codes are of one language, Chinese in one script.
 func isLanguage(code, other string) bool {
-	a, _, _ := strings.Cut(strings.ReplaceAll(code, "_", "-"), "-")
-	b, _, _ := strings.Cut(strings.ReplaceAll(other, "_", "-"), "-")
+	a, b := language.Base(strings.ReplaceAll(code, "_", "-")), language.Base(strings.ReplaceAll(other, "_", "-"))
 	return strings.EqualFold(code, other) || strings.EqualFold(a, b) && !strings.EqualFold(a, "zh")
 }
 
