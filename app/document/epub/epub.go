@@ -147,7 +147,7 @@ func spineDirection(tag []byte, to string) []byte {
 }
 
 var (
-	spineName = regexp.MustCompile(`^<[\w:]+`)
+	spineName = regexp.MustCompile(`^<[^\s/>]+`)
 	spineSide = regexp.MustCompile(`(\spage-progression-direction\s*=\s*["'])\w*`)
 )
 

@@ -219,3 +219,14 @@ func TestAlternativesAndDirection(t *testing.T) {
 	assert.Contains(t, contents(t, back)["two .xhtml"], `<html lang="en" dir="ltr"><body dir="ltr">`)
 	assert.Contains(t, contents(t, back)["a%20b/p.opf"], `<spine page-progression-direction="ltr" toc="x">`)
 }
+
+// The spine may have a prefix with any letters of XML.
+func TestDirectionOfPrefixedSpine(t *testing.T) {
+	for _, prefix := range []string{"opf", "opf-2.0", "é"} {
+		name := prefix + ":spine"
+		changed := strings.NewReplacer("<spine>", "<"+name+" xmlns:"+prefix+`="http://www.idpf.org/2007/opf">`, "</spine>", "</"+name+">").Replace(pack)
+		_, out, err := rewrite(book(t, entry{Name: "a%20b/p.opf", Content: changed}), document.Options{To: "ar"}, same)
+		require.NoError(t, err, prefix)
+		assert.Contains(t, contents(t, out)["a%20b/p.opf"], "<"+name+` page-progression-direction="rtl" xmlns:`, prefix)
+	}
+}
