@@ -25,10 +25,18 @@ var (
 	odfOwnDirection = regexp.MustCompile(`<style:(?:page-layout-properties|paragraph-properties)`)
 )
 
+// flag returns the value of an attribute that is set for texts from right to left.
+func (t target) flag() string {
+	if t.rtl {
+		return "1"
+	}
+	return "0"
+}
+
 // directed sets the direction in properties of Word: the element bidi of paragraphs, or rtl of runs. raw may be empty.
 func (t target) directed(raw, prefix, properties, element string, behind *regexp.Regexp) string {
 	switch {
-	case t.language == "" || !t.rtl && raw == "":
+	case t.language == "":
 		return raw
 	case !t.rtl:
 		return leftToRight(raw)
@@ -91,10 +99,7 @@ func (t target) drawingDirection(tag string) string {
 	if t.language == "" || isRTL == t.rtl || tag == "" {
 		return tag
 	}
-	tag = drawingRTL.ReplaceAllString(tag, "")
-	value := map[bool]string{true: "1", false: "0"}[t.rtl]
-	name := qualified([]byte(tag))
-	tag = "<" + name + ` rtl="` + value + `"` + tag[1+len(name):]
+	tag = withAttribute(drawingRTL.ReplaceAllString(tag, ""), "rtl", t.flag())
 	return drawingAlign.ReplaceAllStringFunc(tag, func(side string) string {
 		m := drawingAlign.FindStringSubmatch(side)
 		return m[1] + map[string]string{"l": "r", "r": "l"}[m[2]] + m[3]
@@ -110,9 +115,7 @@ func (w *walker) drawingLevel(start xmlpart.Token, out sink) error {
 // sheetView copies a view of a sheet, which begins at the right.
 func (w *walker) sheetView(start xmlpart.Token, out sink) error {
 	if tag := string(start.Raw); w.to.language != "" && (w.to.rtl || sheetRTL.MatchString(tag)) {
-		tag = sheetRTL.ReplaceAllString(tag, "")
-		name := qualified(start.Raw)
-		start.Raw = []byte("<" + name + ` rightToLeft="` + map[bool]string{true: "1", false: "0"}[w.to.rtl] + `"` + tag[1+len(name):])
+		start.Raw = []byte(withAttribute(sheetRTL.ReplaceAllString(tag, ""), "rightToLeft", w.to.flag()))
 	}
 	return w.inner(start, out)
 }

@@ -53,8 +53,7 @@ func (t target) word(raw string) string {
 	}
 	return wordLanguage.ReplaceAllStringFunc(raw, func(tag string) string {
 		if !strings.Contains(tag, t.attribute+"=") {
-			name := qualified([]byte(tag))
-			return "<" + name + " " + prefix([]byte(tag)) + t.attribute + `="` + t.language + "-" + t.region + `"` + tag[1+len(name):]
+			return withAttribute(tag, prefix([]byte(tag))+t.attribute, t.language+"-"+t.region)
 		}
 		return wordAttribute.ReplaceAllStringFunc(tag, func(attribute string) string {
 			m := wordAttribute.FindStringSubmatch(attribute)

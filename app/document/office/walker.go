@@ -393,6 +393,12 @@ func prefix(tag []byte) string {
 	return name[:strings.IndexByte(name, ':')+1]
 }
 
+// withAttribute returns a start tag with one more attribute, in front of the others.
+func withAttribute(tag, name, value string) string {
+	end := 1 + len(qualified([]byte(tag)))
+	return tag[:end] + " " + name + `="` + value + `"` + tag[end:]
+}
+
 // escape writes text as XML. Characters that XML does not allow become U+FFFD.
 func escape(text string) string {
 	return escaper.Replace(strings.Map(func(r rune) rune {
