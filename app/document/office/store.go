@@ -17,11 +17,9 @@ import (
 var storeName = regexp.MustCompile(`^customXml/item\d+\.xml$`)
 
 // storeGrammar rewrites the elements of a store that content controls show.
-var storeGrammar = grammar{}
+var storeGrammar = grammar{named("*", "*"): (*walker).storeElement}
 
-func init() { storeGrammar[named("*", "*")] = (*walker).storeElement }
-
-// bound are controls that show something other than the text of a store.
+// valued are the controls that show something other than the text of a store.
 var valued = map[string]bool{"dropDownList": true, "comboBox": true, "date": true, "checkbox": true, "picture": true}
 
 var pathPrefix = regexp.MustCompile(`/(?:[\w.-]+:)?([\w.-]+)(?:\[(\d+)\])?`)
