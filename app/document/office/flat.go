@@ -27,7 +27,7 @@ func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err := f.check(in, size); err != nil {
 		return err
 	}
-	names := &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook(), shownPaths: map[string]bool{}}
+	names := newLearner(ctx)
 	defer names.giveBack()
 	if f.name == "fods" {
 		err := names.learnFrom(func() error {
@@ -38,9 +38,8 @@ func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 			return err
 		}
 	}
-	w := &walker{ctx: ctx, keep: names.keep, book: names.book, shownPaths: names.shownPaths, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
+	w := names.rewriter(flatGrammar, o, t)
 	defer w.giveBack()
-	w.grammar = flatGrammar
 	return whole(w.part(cmp.Or(out, io.Discard), file(), "the file"), "the file")
 }
 

@@ -57,7 +57,7 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
-	names := &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook(), shownPaths: map[string]bool{}}
+	names := newLearner(ctx)
 	defer names.giveBack()
 	if err := names.learn(a, parts); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	sortParts(order)
 	return a.Rewrite(out, order, func(name string, out io.Writer, in io.Reader) error {
-		w := &walker{ctx: ctx, grammar: parts[name].text, keep: names.keep, book: names.book, shownPaths: names.shownPaths, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
+		w := names.rewriter(parts[name].text, o, t)
 		defer w.giveBack()
 		if storeName.MatchString(name) {
 			return whole(w.store(out, in, name), name)

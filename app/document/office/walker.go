@@ -70,6 +70,17 @@ type sink interface {
 // receives the start of an element and reads to its end.
 type grammar map[xml.Name]func(w *walker, start xmlpart.Token, out sink) error
 
+// newLearner returns a walker for the passes that learn which texts of a document stay.
+func newLearner(ctx context.Context) *walker {
+	return &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook(), shownPaths: map[string]bool{}}
+}
+
+// rewriter returns a walker that rewrites a part. It keeps the texts that w has learnt, and shares the paths of stores with the
+// walkers of other parts.
+func (w *walker) rewriter(g grammar, o document.Options, t document.Translate) *walker {
+	return &walker{ctx: w.ctx, grammar: g, keep: w.keep, book: w.book, shownPaths: w.shownPaths, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(w.ctx)}
+}
+
 func (w *walker) part(out io.Writer, in io.Reader, name string) error {
 	buffered := bufio.NewWriter(out)
 	w.reader = xmlpart.NewReader(in, name, xmlpart.Options{})
