@@ -56,6 +56,15 @@ type content struct {
 	isMoving bool
 }
 
+// contentOf returns the content stream of a scope.
+func (o *overlay) contentOf(key string, data []byte, resources dict, s state) *content {
+	c := &content{overlay: o, known: map[string]map[string][]byte{}, forms: map[string]bool{}, key: key, data: data, resources: resources, state: s}
+	if known := o.page.scopes[key]; known != nil {
+		c.groups = known.groups
+	}
+	return c
+}
+
 // setter matches the operators that [state] records.
 var setter = regexp.MustCompile(`^(?:gs|[gk]|rg|cs|scn?|[GK]|RG|CS|SCN?|w|T[fcwr])$`)
 
@@ -351,12 +360,10 @@ func (c *content) group(name []byte, from, to int) error {
 	if err := budget.Work(c.ctx, len(data)); err != nil {
 		return err
 	}
-	inner := &content{overlay: c.overlay, known: map[string]map[string][]byte{}, forms: map[string]bool{}, key: key, data: data, resources: c.objects.dict(d.get("Resources")), state: c.state, isGroup: c.isGroup || d.get("Group") != nil}
+	inner := c.contentOf(key, data, c.objects.dict(d.get("Resources")), c.state)
+	inner.isGroup = c.isGroup || d.get("Group") != nil
 	if inner.resources == nil {
 		inner.resources = c.resources
-	}
-	if known := c.page.scopes[key]; known != nil {
-		inner.groups = known.groups
 	}
 	if m := elements(d.get("Matrix")); len(m) == 6 {
 		inner.state.scale *= math.Sqrt(math.Abs(number(m[0])*number(m[3]) - number(m[1])*number(m[2])))

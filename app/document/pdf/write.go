@@ -206,10 +206,7 @@ func (o *overlay) change(s *shown) {
 
 // scan goes through the content of the page.
 func (o *overlay) scan() (*content, error) {
-	c := &content{overlay: o, known: map[string]map[string][]byte{}, forms: map[string]bool{}, key: pageScope, data: o.content, resources: o.resources, state: state{scale: 1, width: 1}}
-	if known := o.page.scopes[pageScope]; known != nil {
-		c.groups = known.groups
-	}
+	c := o.contentOf(pageScope, o.content, o.resources, state{scale: 1, width: 1})
 	return c, c.scan()
 }
 
