@@ -40,12 +40,11 @@ type glyphs struct {
 
 // moved is a group of kept texts in their new place.
 type moved struct {
-	spans     []*span
-	x, y      float64 // where the first one begins
-	fromX     float64
-	fromY     float64
-	scaled    float64
-	linkStyle style
+	spans  []*span
+	x, y   float64 // where the first one begins
+	fromX  float64
+	fromY  float64
+	scaled float64
 }
 
 // laid is a translation in its place.
@@ -348,7 +347,7 @@ func (out *laid) line(p *paragraph, line shaping.Line, b *block, size, x, y, str
 		if kept, isKept := p.kept[run.Runes.Offset]; isKept && run.Face == nil {
 			s := kept.kept[0]
 			raised := (s.y - b.lineOf(s).y) * size / b.size
-			out.moved = append(out.moved, moved{spans: kept.kept, x: x, y: y + raised, fromX: s.x0, fromY: s.y, scaled: size / b.size, linkStyle: s.font})
+			out.moved = append(out.moved, moved{spans: kept.kept, x: x, y: y + raised, fromX: s.x0, fromY: s.y, scaled: size / b.size})
 		} else if len(run.Glyphs) > 0 {
 			out.glyphs = append(out.glyphs, glyphs{
 				face: run.Face, size: size, color: p.styles[run.Runes.Offset], x: x, y: y, shaped: run.Glyphs, text: p.text, stretch: stretch,
