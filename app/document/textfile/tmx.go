@@ -61,16 +61,14 @@ func isLanguage(code, other string) bool {
 
 // fill translates the unit if it has no text in the target language.
 func (u *tmxUnit) fill(x *xmlReader) error {
-	before, inner, after := trimmed(plainSections(x.text[u.text.inner:u.text.innerEnd]))
 	isNew := u.target.end == 0
-	if !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" || !x.hasUnits(inner) {
+	if !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" {
 		return nil
 	}
-	translation, err := x.translate(inner)
-	if err != nil || translation == inner || x.options.To == "" {
+	translation, isChanged, err := x.content(&u.text, x.translate)
+	if err != nil || !isChanged || x.options.To == "" {
 		return err
 	}
-	translation = before + fragment(translation) + after
 	if !isNew {
 		return x.put(&u.old, x.text[u.old.start:u.old.inner], translation)
 	}

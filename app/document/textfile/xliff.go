@@ -99,16 +99,10 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 	} else if !f.isOpen(u) {
 		return nil
 	}
-	raw := f.text[source.inner:source.innerEnd]
-	before, inner, after := trimmed(plainSections(raw))
-	if !f.hasUnits(inner) {
-		return nil
-	}
-	translation, err := f.translateInline(inner)
-	if err != nil || translation == inner {
+	translation, isChanged, err := f.content(source, f.translateInline)
+	if err != nil || !isChanged {
 		return err
 	}
-	translation = before + fragment(translation) + after
 	if u.target == nil {
 		return f.insert(u.source, translation)
 	}

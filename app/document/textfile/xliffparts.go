@@ -31,18 +31,12 @@ func (f *xliffFile) fillParts(u *xliffUnit) error {
 		if !ok || e.start < f.at {
 			continue
 		}
-		before, inner, after := trimmed(plainSections(f.text[source.inner:source.innerEnd]))
-		if !f.hasUnits(inner) {
-			continue
+		translation, isChanged, err := f.content(&source, f.translateInline)
+		if err == nil && isChanged {
+			err = f.put(&e, f.text[e.start:e.inner], translation)
 		}
-		translation, err := f.translateInline(inner)
 		if err != nil {
 			return err
-		}
-		if translation != inner {
-			if err := f.put(&e, f.text[e.start:e.inner], before+fragment(translation)+after); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -225,6 +225,20 @@ func fragment(translation string) string {
 	}
 }
 
+// content translates the content of an element, and returns it well-formed, with the white space at its ends. It is not changed if
+// it has nothing to translate, or if its translation equals it.
+func (x *xmlReader) content(e *xmlElement, translate func(fragment string) (string, error)) (text string, isChanged bool, err error) {
+	before, inner, after := trimmed(plainSections(x.text[e.inner:e.innerEnd]))
+	if !x.hasUnits(inner) {
+		return "", false, nil
+	}
+	translation, err := translate(inner)
+	if err != nil || translation == inner {
+		return "", false, err
+	}
+	return before + fragment(translation) + after, true, nil
+}
+
 // hasUnits reports whether an XML fragment has anything to translate.
 func (p *pass) hasUnits(fragment string) bool {
 	pieces, err := markup.SplitXML(p.ctx, fragment)
