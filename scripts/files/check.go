@@ -27,7 +27,6 @@ type file struct {
 	texts           int
 	owner           string            // who read it
 	results         map[string]string // paths of the translated files, by the name of the stand-in
-	err             error
 
 	mu     sync.Mutex // guards faults
 	faults []fault

@@ -17,8 +17,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -49,7 +50,19 @@ func run(ctx context.Context, corpus, out, tools, only string, conversions int) 
 	if err := os.RemoveAll(results); err != nil {
 		return 0, err
 	}
-	each(files, func(f *file) { f.err = f.try(ctx, results) })
+	group, tried := errgroup.WithContext(ctx)
+	group.SetLimit(2)
+	for _, f := range files {
+		group.Go(func() error {
+			if err := f.try(tried, results); err != nil { // of this machine, not of the document
+				return fmt.Errorf("%s: %w", f.path, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
 	if tools != "" {
 		if err := ask(ctx, tools, out, files, conversions); err != nil {
 			return 0, err
@@ -57,11 +70,6 @@ func run(ctx context.Context, corpus, out, tools, only string, conversions int) 
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
-	}
-	for _, f := range files {
-		if f.err != nil { // of this machine, not of the document
-			return 0, fmt.Errorf("%s: %w", f.path, f.err)
-		}
 	}
 	printTable(os.Stdout, files)
 	return count(files, func(f *file) int { return f.count(refusedByOwner) }), writeFaults(filepath.Join(out, "faults.tsv"), files)
@@ -84,24 +92,6 @@ func list(corpus, only string) (files []*file, err error) {
 		return nil, fmt.Errorf("there are no files in %s: run scripts/files/fetch.sh", corpus)
 	}
 	return files, nil
-}
-
-// each calls do for all files, two at a time.
-func each(files []*file, do func(*file)) {
-	var group sync.WaitGroup
-	queue := make(chan *file)
-	for range 2 {
-		group.Go(func() {
-			for f := range queue {
-				do(f)
-			}
-		})
-	}
-	for _, f := range files {
-		queue <- f
-	}
-	close(queue)
-	group.Wait()
 }
 
 // printTable prints the figures of each extension, in Markdown.

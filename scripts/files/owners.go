@@ -20,10 +20,10 @@ import (
 type owner struct {
 	name       string
 	extensions string   // separated by spaces
-	command    []string // reads paths and writes readings; or, with file in it, accepts that file or fails
+	command    []string // reads paths and writes readings; or, with theFile in it, accepts that file or fails
 }
 
-// file stands for a path in the command of an owner.
+// theFile stands for a path in the command of an owner.
 const theFile = "FILE"
 
 // reading is what an owner makes of a file.
