@@ -1,7 +1,6 @@
 package office
 
 import (
-	"io"
 	"regexp"
 	"strings"
 
@@ -80,7 +79,7 @@ func (w *walker) wordTable(start xmlpart.Token, out sink) error {
 	isSet := !w.to.rtl || strings.HasSuffix(string(start.Raw), "/>")
 	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
 		if t.Name.Local == "bidiVisual" && w.to.language != "" {
-			return w.verbatim(t, io.Discard.(sink))
+			return w.skip()
 		}
 		if !isSet && !beforeTable[t.Name.Local] {
 			isSet = true
