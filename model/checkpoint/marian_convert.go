@@ -75,7 +75,7 @@ func openNetwork(path string) (s *network, err error) {
 	if s, err = newNetwork(items, kind); err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, f)
+	s.path, s.closers = path, append(s.closers, f)
 	return s, s.readTensors()
 }
 
@@ -93,7 +93,7 @@ func openUnpacked(dir string) (*weights, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		return &weights{path: path, tensors: s.tensors, closers: s.closers}, nil
+		return &s.weights, nil
 	}
 	return nil, nil
 }

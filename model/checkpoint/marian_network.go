@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -27,17 +26,7 @@ type network struct {
 	alpha            float32 // alpha of the head
 	list             model.Shortlist
 
-	tensors map[string]Tensor // by Hugging Face's names
-	closers []io.Closer
-}
-
-// Close closes the files. Tensors can no longer be read.
-func (s *network) Close() error {
-	var errs []error
-	for _, c := range s.closers {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
+	weights // the tensors have Hugging Face's names
 }
 
 // networkSettings are the supported values of Marian's settings, by the kind of a network's matrices; 0: any.
@@ -73,7 +62,7 @@ func newNetwork(items marianModel, kind uint64) (*network, error) {
 			return nil, fmt.Errorf("%s is %.40q: only Firefox's students, of which it is %q, and Opus-MT's networks are supported", s.name, got, s.values[0])
 		}
 	}
-	s := &network{items: items, kind: kind, source: "Wemb", target: "Wemb", activation: "relu", tensors: map[string]Tensor{}}
+	s := &network{items: items, kind: kind, source: "Wemb", target: "Wemb", activation: "relu", weights: weights{tensors: map[string]Tensor{}}}
 	if activation, ok := settings["transformer-ffn-activation"].(string); ok {
 		s.activation = activation
 	}

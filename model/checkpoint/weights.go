@@ -63,7 +63,7 @@ func openWeights(dir string) (*weights, error) {
 // open opens the files, which must have each tensor of an index.
 func (w *weights) open(dir string, files []string, shardOf map[string]string) error {
 	for _, file := range files {
-		if err := w.add(filepath.Join(dir, file)); err != nil {
+		if err := w.addFile(filepath.Join(dir, file)); err != nil {
 			return err
 		}
 	}
@@ -129,8 +129,8 @@ func parseIndex(raw []byte, ext string) (map[string]string, error) {
 	return shardOf, nil
 }
 
-// add opens a file and adds its tensors.
-func (w *weights) add(path string) error {
+// addFile opens a file and adds its tensors.
+func (w *weights) addFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("weight file missing or unreadable: %w", err)
