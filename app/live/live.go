@@ -121,10 +121,9 @@ func (s *Service) Open(ctx context.Context, owner string, req translate.Request,
 }
 
 func (s *Service) admit(x *Session) error {
-	if err := x.memory.reserve(text{}); err != nil {
+	if err := x.reserve(text{}); err != nil {
 		return err
 	}
-	x.known.most = x.memory.bytes / memoShare
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

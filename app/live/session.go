@@ -135,10 +135,9 @@ func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	if err != nil {
 		return x.taken, err
 	}
-	if err := x.memory.reserve(after); err != nil {
+	if err := x.reserve(after); err != nil {
 		return x.taken, err
 	}
-	x.known.most = x.memory.bytes / memoShare
 	if err := admit(); err != nil {
 		return x.taken, err
 	}
@@ -152,6 +151,13 @@ func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	x.service.metrics.characters.Add(float64(characters))
 	x.onEdit(e.List)
 	return x.taken, nil
+}
+
+// reserve extends the session's memory for a text, and with it the limit of the memo.
+func (x *Session) reserve(t text) error {
+	err := x.memory.reserve(t)
+	x.known.most = x.memory.bytes / memoShare
+	return err
 }
 
 // onEdit wakes the session's goroutine for the changed text. The caller must hold x.mu.
