@@ -90,8 +90,7 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 		})
 	})
 	if err == nil {
-		r := newReply(c.work.ID, result)
-		return settled{outcome: decoded, reply: &r}
+		return settled{outcome: decoded, reply: newReply(result)}
 	}
 	o := failure(context.Cause(ctx), err)
 	if o.pause {

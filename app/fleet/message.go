@@ -85,13 +85,14 @@ type hypothesis struct {
 	Truncated bool
 }
 
-func newReply(id uint64, r engine.Result) reply {
+// newReply returns the reply with a result. [consumer.settle] sets its ID.
+func newReply(r engine.Result) *reply {
 	var others []hypothesis
 	for _, o := range r.Others {
 		others = append(others, hypothesis{Tokens: o.Tokens, Score: o.Score, Truncated: o.Truncated})
 	}
-	return reply{
-		ID: id, Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated, Queued: r.Queued.Microseconds(),
+	return &reply{
+		Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated, Queued: r.Queued.Microseconds(),
 		Computed: r.Computed.Microseconds(), Shared: r.Shared, First: r.First, Others: others,
 	}
 }

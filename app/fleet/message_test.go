@@ -36,10 +36,11 @@ func TestMessages(t *testing.T) {
 		Result: search.Result{Tokens: []int64{2, 7}, Score: -1.5, Truncated: true, Others: []search.Result{{Tokens: []int64{7}, Score: -2}, {Truncated: true}}},
 		Queued: 3 * time.Millisecond, Computed: 5 * time.Millisecond, Shared: true, First: true,
 	}
-	r := newReply(7, result)
-	replies, err := decode[[]reply](map[string]any{format: string(encode([]*reply{&r, {ID: 8, Fault: dead, Reason: "why"}}))})
+	r := newReply(result)
+	r.ID = 7
+	replies, err := decode[[]reply](map[string]any{format: string(encode([]*reply{r, {ID: 8, Fault: dead, Reason: "why"}}))})
 	require.NoError(t, err)
-	assert.Equal(t, []reply{r, {ID: 8, Fault: dead, Reason: "why"}}, replies)
+	assert.Equal(t, []reply{*r, {ID: 8, Fault: dead, Reason: "why"}}, replies)
 	result.Queued = 15 * time.Millisecond
 	assert.Equal(t, result, replies[0].result(20*time.Millisecond))
 	assert.Zero(t, replies[0].result(time.Millisecond).Queued)
