@@ -88,7 +88,9 @@ func openUnpacked(dir string) (*weights, error) {
 			continue
 		}
 		if err == nil {
-			err = s.openShortlist(filepath.Join(dir, shortlistFile))
+			if err = s.openShortlist(filepath.Join(dir, shortlistFile)); err != nil {
+				err = errors.Join(err, s.Close())
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)

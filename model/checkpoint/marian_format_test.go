@@ -139,6 +139,21 @@ func TestShortlistRefuses(t *testing.T) {
 	}
 }
 
+// A model with a damaged shortlist is refused, and its files are closed.
+func TestRefusedModelIsClosed(t *testing.T) {
+	dir, err := Convert(firefoxFolder, t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, shortlistFile), []byte("damaged"), 0o600))
+	_, err = openWeights(dir)
+	require.ErrorContains(t, err, "not a lexical shortlist")
+	descriptors, err := filepath.Glob("/proc/self/fd/*") // none outside Linux
+	require.NoError(t, err)
+	for _, descriptor := range descriptors {
+		file, _ := os.Readlink(descriptor)
+		assert.NotContains(t, file, dir)
+	}
+}
+
 // What is no model of another program is a checkpoint already.
 func TestCheckpointIsLeftAlone(t *testing.T) {
 	dir := "../testdata/families/marian"
