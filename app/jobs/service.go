@@ -242,8 +242,8 @@ func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, erro
 	return list, s.store.note(err)
 }
 
-// Results returns a chunk of the results of a job that is done, from 0 to [Job.Steps], as rendered by [Renderer.Results]. The
-// stored chunk is rendered or data: a list of [translate.Result] in JSON. Processes of older versions send the chunk as it is
+// Results returns a chunk of the results of a job that is done, from 0 to [Job.ResultChunks], as rendered by [Renderer.Results].
+// The stored chunk is rendered or data: a list of [translate.Result] in JSON. Processes of older versions send the chunk as it is
 // stored, so only a version whose predecessors all read data may store data.
 func (s *Service) Results(ctx context.Context, job Job, chunk int) ([]byte, error) {
 	stored, err := s.store.result(ctx, job.ID, chunk)
