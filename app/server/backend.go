@@ -53,7 +53,7 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 		}
 	}
 	if l.cfg.Device != config.CUDA {
-		onCPU, err := newCPUBackend(l.log, rt)
+		onCPU, err := newCPUBackend(rt)
 		if err != nil {
 			return nil, err
 		}

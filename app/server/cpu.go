@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"log/slog"
 	"runtime"
 
 	"dragoman/app/config"
@@ -46,7 +45,6 @@ func loadRuntime(library string) (modelRuntime, error) {
 
 // cpuBackend runs models on the CPU.
 type cpuBackend struct {
-	log     *slog.Logger
 	runtime modelRuntime
 	cores   *fairshare.Cores // shared by its models
 }
@@ -56,9 +54,9 @@ type cpuBackend struct {
 const roundsPerCore = 2
 
 // newCPUBackend returns a backend whose models share all cores.
-func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
+func newCPUBackend(rt modelRuntime) (*cpuBackend, error) {
 	shared, err := fairshare.New(roundsPerCore * runtime.GOMAXPROCS(0))
-	return &cpuBackend{log, rt, shared}, err
+	return &cpuBackend{rt, shared}, err
 }
 
 func (c *cpuBackend) device() config.Device      { return config.CPU }
