@@ -1,7 +1,6 @@
 package cputest
 
 // #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include
-// #include <stdlib.h>
 // #include "onnxruntime_c_api.h"
 // static OrtStatus *add_domain(const OrtApi *api, void *options, void *domain) {
 //   return api->AddCustomOpDomain((OrtSessionOptions *)options, (OrtCustomOpDomain *)domain);
@@ -40,13 +39,4 @@ func Register(t testing.TB, api *onnxruntime.API, options *ort.SessionOptions, s
 	require.True(t, fields.NumField() == 1 && fields.Field(0).Type.Kind() == reflect.Pointer, "one pointer, to an OrtSessionOptions")
 	handle := *(*unsafe.Pointer)(unsafe.Pointer(options))
 	require.NoError(t, api.Err(unsafe.Pointer(C.add_domain((*C.OrtApi)(api.Pointer()), handle, setup.Domain))))
-}
-
-// Memory returns n zeroed bytes outside Go's heap, until the test's end.
-func Memory(t testing.TB, n int) unsafe.Pointer {
-	t.Helper()
-	p := C.calloc(C.size_t(n), 1)
-	require.NotNil(t, p)
-	t.Cleanup(func() { C.free(p) })
-	return p
 }
