@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"encoding/xml"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,44 +10,33 @@ import (
 func android(p *pass) error {
 	p.formatter = print
 	var plurals forms
-	return eachXML(p, "resources", "has no resources of Android", func(x *xmlReader, token xml.Token) error {
-		switch token.(type) {
-		case xml.StartElement:
-			if e := x.element(); e.attribute("translatable") == "false" || e.attribute("translate") == "false" {
-				e.stays = true
-			}
-			switch e := x.element(); {
-			case e.stays || len(x.open) < 2:
-			case e.name == "plurals" && x.parent() == "resources":
-				return plurals.begin(p, e.inner)
-			case x.parent() == "plurals":
-				return plurals.starts(p, e.attribute("quantity"), e.start)
-			}
-		case xml.EndElement:
-			return resourceEnded(x, &plurals)
+	started := func(x *xmlReader, e *xmlElement) error {
+		e.stays = e.stays || e.attribute("translatable") == "false" || e.attribute("translate") == "false"
+		switch {
+		case e.stays || len(x.open) < 2:
+		case e.name == "plurals" && x.parent() == "resources":
+			return plurals.begin(p, e.inner)
+		case x.parent() == "plurals":
+			return plurals.starts(p, e.attribute("quantity"), e.start)
 		}
 		return nil
-	})
-}
-
-// resourceEnded handles an end tag.
-func resourceEnded(x *xmlReader, plurals *forms) error {
-	e := x.element()
-	if e.stays || len(x.open) < 2 {
-		return nil
 	}
-	if isResource(x) {
-		if err := resource(x); err != nil {
-			return err
+	return xmlFormat{"resources", "has no resources of Android", started, func(x *xmlReader, e *xmlElement) (err error) {
+		if e.stays || len(x.open) < 2 {
+			return nil
 		}
-	}
-	switch {
-	case e.name == "plurals" && x.parent() == "resources":
-		return plurals.end(x.pass, e.innerEnd)
-	case x.parent() == "plurals":
-		return plurals.ends(x.pass, e.end)
-	}
-	return nil
+		if isResource(x) {
+			err = resource(x)
+		}
+		switch {
+		case err != nil:
+		case e.name == "plurals" && x.parent() == "resources":
+			return plurals.end(p, e.innerEnd)
+		case x.parent() == "plurals":
+			return plurals.ends(p, e.end)
+		}
+		return err
+	}}.read(p)
 }
 
 // isResource reports whether the ended element is a text.

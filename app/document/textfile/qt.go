@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"encoding/xml"
 	"html"
 	"strings"
 
@@ -12,34 +11,23 @@ import (
 // sources. Translations are marked as unfinished.
 func qt(p *pass) error {
 	m := &qtMessage{}
-	return eachXML(p, "TS", "is no translation of Qt", func(x *xmlReader, token xml.Token) error {
-		switch t := token.(type) {
-		case xml.StartElement:
-			switch e := x.element(); {
-			case len(x.open) == 1:
-				return x.setLanguage(e, "language")
-			case e.name == "message":
-				*m = qtMessage{start: e.start, open: true, numerus: e.attribute("numerus") == "yes"}
-			case x.parent() == "source":
-				m.open = false // an element for a character that XML cannot contain
-			}
-		case xml.CharData:
-			if x.parent() == "message" && x.element().name == "source" {
-				m.source = append(m.source, t...)
-			}
-		case xml.EndElement:
-			return m.ended(x)
+	return xmlFormat{"TS", "is no translation of Qt", func(x *xmlReader, e *xmlElement) error {
+		switch {
+		case len(x.open) == 1:
+			return x.setLanguage(e, "language")
+		case e.name == "message":
+			*m = qtMessage{start: e.start, open: true, numerus: e.attribute("numerus") == "yes"}
 		}
 		return nil
-	})
+	}, m.ended}.read(p)
 }
 
 // qtMessage is the current message.
 type qtMessage struct {
 	start       int
-	open        bool // it is not complete, and may be translated
+	open        bool // it is not complete, and may be translated: its source has no element for a character that XML cannot contain
 	numerus     bool // it has plural forms
-	source      []byte
+	source      string
 	translation *xmlElement
 	forms       []xmlElement // plural forms, and variants of different lengths
 }
@@ -49,18 +37,20 @@ type qtMessage struct {
 const maxForms = 10
 
 // ended handles an end tag.
-func (m *qtMessage) ended(x *xmlReader) error {
-	e := *x.element()
+func (m *qtMessage) ended(x *xmlReader, e *xmlElement) error {
 	switch {
+	case e.name == "source" && x.parent() == "message":
+		m.source, m.open = e.text, m.open && (e.text != "" || e.inner == e.innerEnd)
 	case e.name == "message" && m.open && e.start == m.start:
 		m.open = false
 		return m.fill(x)
 	case (e.name == "numerusform" || e.name == "lengthvariant") && m.translation == nil && m.within(x):
 		if last := len(m.forms) - 1; last < 0 || m.forms[last].start < e.start { // not a form with variants
-			m.forms = append(m.forms, e)
+			m.forms = append(m.forms, *e)
 		}
 	case e.name == "translation" && x.parent() == "message" && m.translation == nil:
-		m.translation = &e
+		translation := *e
+		m.translation = &translation
 	}
 	return nil
 }
@@ -76,7 +66,7 @@ func (m *qtMessage) within(x *xmlReader) bool {
 
 // fill translates the message if it has no translation.
 func (m *qtMessage) fill(x *xmlReader) error {
-	before, inner, after := trimmed(string(m.source))
+	before, inner, after := trimmed(m.source)
 	if m.translation == nil || !hasLetter(inner) {
 		return nil
 	}

@@ -8,13 +8,12 @@ import (
 // resx translates .NET resources: their strings, but not the designer's properties of forms.
 func resx(p *pass) error {
 	isForm := formName.MatchString(p.text)
-	return eachText(p, "root", "has no resources of .NET", func(x *xmlReader, text string) error {
-		e := x.element()
-		if e.name != "value" || x.parent() != "data" || p.isCode(text) || !isString(&x.open[len(x.open)-2], isForm) {
+	return xmlFormat{"root", "has no resources of .NET", nil, func(x *xmlReader, e *xmlElement) error {
+		if e.name != "value" || x.parent() != "data" || p.isCode(e.text) || !isString(&x.open[len(x.open)-2], isForm) {
 			return nil
 		}
-		return x.value(e.inner, e.innerEnd, text, xmlText.Replace)
-	})
+		return x.value(e.inner, e.innerEnd, e.text, xmlText.Replace)
+	}}.read(p)
 }
 
 var (

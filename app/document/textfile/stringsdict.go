@@ -11,8 +11,7 @@ func stringsdict(p *pass) error {
 	p.formatter = print
 	key, keyStart := "", 0
 	var plurals *forms
-	return eachText(p, "plist", "is no property list", func(x *xmlReader, text string) error {
-		e := x.element()
+	return xmlFormat{"plist", "is no property list", nil, func(x *xmlReader, e *xmlElement) error {
 		isForm := e.name == "string" && x.parent() == "dict" && slices.Contains(pluralNames, key)
 		if isForm && plurals == nil {
 			plurals = &forms{}
@@ -27,12 +26,12 @@ func stringsdict(p *pass) error {
 		}
 		switch {
 		case e.name == "key":
-			key, keyStart = text, e.start
+			key, keyStart = e.text, e.start
 		case e.name == "dict" && plurals != nil:
 			defer func() { plurals = nil }()
 			return plurals.end(p, e.innerEnd)
-		case e.name == "string" && !ruleKey.MatchString(key) && !p.isCode(formatVariable.ReplaceAllString(text, "")):
-			if err := x.value(e.inner, e.innerEnd, text, xmlText.Replace); err != nil {
+		case e.name == "string" && !ruleKey.MatchString(key) && !p.isCode(formatVariable.ReplaceAllString(e.text, "")):
+			if err := x.value(e.inner, e.innerEnd, e.text, xmlText.Replace); err != nil {
 				return err
 			}
 		}
@@ -40,7 +39,7 @@ func stringsdict(p *pass) error {
 			return plurals.ends(p, e.end)
 		}
 		return nil
-	})
+	}}.read(p)
 }
 
 var (

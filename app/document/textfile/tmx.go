@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"encoding/xml"
 	"strings"
 
 	"dragoman/app/text/language"
@@ -11,28 +10,25 @@ import (
 func tmx(p *pass) error {
 	var u tmxUnit
 	from := p.options.From
-	return eachXML(p, "tmx", "is no TMX", func(x *xmlReader, token xml.Token) error {
-		switch token.(type) {
-		case xml.StartElement:
-			e := x.element()
-			if lang := e.attribute("srclang"); lang != "" && lang != "*all*" && (e.name == "header" || e.name == "tu") {
-				from = lang
-			}
-			if e.name == "tu" {
-				u = tmxUnit{start: e.start}
-			}
-		case xml.EndElement:
-			switch e := x.element(); {
-			case e.name == "seg" && x.parent() == "tuv":
-				u.segment = *e
-			case e.name == "tuv" && u.segment.start > e.start:
-				u.add(*e, from, p.options.To)
-			case e.name == "tu" && e.start == u.start && u.source.end > 0:
-				return u.fill(x)
-			}
+	return xmlFormat{"tmx", "is no TMX", func(x *xmlReader, e *xmlElement) error {
+		if lang := e.attribute("srclang"); lang != "" && lang != "*all*" && (e.name == "header" || e.name == "tu") {
+			from = lang
+		}
+		if e.name == "tu" {
+			u = tmxUnit{start: e.start}
 		}
 		return nil
-	})
+	}, func(x *xmlReader, e *xmlElement) error {
+		switch {
+		case e.name == "seg" && x.parent() == "tuv":
+			u.segment = *e
+		case e.name == "tuv" && u.segment.start > e.start:
+			u.add(*e, from, p.options.To)
+		case e.name == "tu" && e.start == u.start && u.source.end > 0:
+			return u.fill(x)
+		}
+		return nil
+	}}.read(p)
 }
 
 // tmxUnit is the current unit.

@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"encoding/xml"
 	"regexp"
 	"strings"
 
@@ -11,25 +10,23 @@ import (
 // ttml translates TTML, also in the variants of iTunes (ITT) and old programs (DFXP): the text of each p, in as many lines.
 func ttml(p *pass) error {
 	within := 0 // number of open p elements
-	return eachXML(p, "tt", "is no TTML", func(x *xmlReader, token xml.Token) error {
-		switch token.(type) {
-		case xml.StartElement:
-			if len(x.open) == 1 {
-				return x.setLanguage(x.element(), "xml:lang")
-			}
-			if x.element().name == "p" {
-				within++
-			}
-		case xml.EndElement:
-			if x.element().name != "p" {
-				return nil
-			}
-			if within--; within == 0 {
-				return p.captions(p.unwrapped(wrap.Line{Start: x.element().inner, End: x.element().innerEnd}))
-			}
+	return xmlFormat{"tt", "is no TTML", func(x *xmlReader, e *xmlElement) error {
+		if len(x.open) == 1 {
+			return x.setLanguage(e, "xml:lang")
+		}
+		if e.name == "p" {
+			within++
 		}
 		return nil
-	})
+	}, func(x *xmlReader, e *xmlElement) error {
+		if e.name != "p" {
+			return nil
+		}
+		if within--; within > 0 {
+			return nil
+		}
+		return p.captions(p.unwrapped(wrap.Line{Start: e.inner, End: e.innerEnd}))
+	}}.read(p)
 }
 
 // wrapping matches the start of an element.

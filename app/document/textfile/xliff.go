@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"encoding/xml"
 	"strings"
 
 	"dragoman/app/document"
@@ -10,16 +9,7 @@ import (
 // xliff translates XLIFF 1.2 and 2: sources into targets. Existing targets stay, unless their state calls for translation.
 func xliff(p *pass) error {
 	var f xliffFile
-	return eachXML(p, "xliff", "is no XLIFF", func(x *xmlReader, token xml.Token) error {
-		f.xmlReader = x
-		switch token.(type) {
-		case xml.StartElement:
-			return f.opened(x.element())
-		case xml.EndElement:
-			return f.ended(*x.element())
-		}
-		return nil
-	})
+	return xmlFormat{"xliff", "is no XLIFF", f.opened, f.ended}.read(p)
 }
 
 // xliffFile goes through the units of a document.
@@ -43,7 +33,8 @@ const forReview = "needs-review-translation"
 func (f *xliffFile) isVersion1() bool { return strings.HasPrefix(f.version, "1.") }
 
 // opened handles a start tag.
-func (f *xliffFile) opened(e *xmlElement) error {
+func (f *xliffFile) opened(x *xmlReader, e *xmlElement) error {
+	f.xmlReader = x
 	switch e.attribute("translate") {
 	case "no":
 		e.stays = true
@@ -67,8 +58,8 @@ func (f *xliffFile) opened(e *xmlElement) error {
 }
 
 // ended handles an end tag.
-func (f *xliffFile) ended(e xmlElement) error {
-	u := f.unit
+func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) error {
+	u, e := f.unit, *last
 	switch {
 	case u == nil:
 	case e.start == u.start:

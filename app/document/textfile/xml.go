@@ -14,26 +14,36 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// xmlReader reads the tokens of an XML document with their positions. It knows only XML's own entities.
+// xmlFormat is a kind of XML, with what is done at the tags of its elements.
+type xmlFormat struct {
+	root  string                                  // the root element
+	isNot string                                  // the fault of a document with another one
+	start func(x *xmlReader, e *xmlElement) error // nil: nothing
+	end   func(x *xmlReader, e *xmlElement) error
+}
+
+// xmlReader reads the elements of an XML document with their positions. It knows only XML's own entities.
 type xmlReader struct {
 	*pass
 	decoder *xml.Decoder
 	open    []xmlElement // the open elements at the last token, with the element of a start or end tag
 	closed  bool         // whether the last token was an end tag
+	chars   []byte       // the text since the last start tag
+	isText  bool         // nothing but text has followed that tag
 }
 
 // xmlElement is an element with its positions.
 type xmlElement struct {
 	name          string // without prefix
 	attributes    []xml.Attr
-	start, inner  int  // range of the start tag
-	innerEnd, end int  // range of the end tag, once read
-	stays         bool // not translated; inherited from the parent, unless set
+	start, inner  int    // range of the start tag
+	innerEnd, end int    // range of the end tag, once read
+	text          string // at the end tag: the text, unless there is anything else in the element
+	stays         bool   // not translated; inherited from the parent, unless set
 }
 
-// eachXML calls visit with each token of a document whose root element is root. For another root element it fails with a message
-// that uses isNot.
-func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Token) error) error {
+// read reads a document of a format.
+func (f xmlFormat) read(p *pass) error {
 	x := &xmlReader{pass: p, decoder: xml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))}
 	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if p.encoding.declared || p.encoding.isUTF16() && strings.HasPrefix(strings.ToLower(label), "utf-16") {
@@ -44,49 +54,29 @@ func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Tok
 	found := false
 	for {
 		token, err := x.next()
-		if _, starts := token.(xml.StartElement); starts && len(x.open) == 1 {
-			found = x.element().name == root
+		visit := f.end
+		if _, isStart := token.(xml.StartElement); isStart {
+			found = found && len(x.open) > 1 || x.open[0].name == f.root
+			visit = f.start
 		}
 		isEnd := errors.Is(err, io.EOF)
 		switch {
 		case err != nil && !isEnd:
 			return err
 		case !found && (isEnd || len(x.open) > 0):
-			return document.Refuse(nil, "the XML %s: its root element is not %s", isNot, root)
+			return document.Refuse(nil, "the XML %s: its root element is not %s", f.isNot, f.root)
 		case isEnd:
 			return nil
+		case token == nil || visit == nil:
+			continue
 		}
-		if err := visit(x, token); err != nil {
+		if err := visit(x, x.element()); err != nil {
 			return err
 		}
 	}
 }
 
-// eachText calls visit with the text of each element at its end; it is "" unless the element contains only text.
-func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string) error) error {
-	var text strings.Builder
-	isText := false
-	return eachXML(p, root, isNot, func(x *xmlReader, token xml.Token) error {
-		switch t := token.(type) {
-		case xml.StartElement:
-			text.Reset()
-			isText = true
-		case xml.CharData:
-			text.Write(t)
-		case xml.Comment, xml.ProcInst:
-			isText = false
-		case xml.EndElement:
-			if !isText {
-				return visit(x, "")
-			}
-			isText = false
-			return visit(x, text.String())
-		}
-		return nil
-	})
-}
-
-// next returns the next token, or io.EOF at the end.
+// next returns the next tag, nil for another token, or io.EOF at the end.
 func (x *xmlReader) next() (xml.Token, error) {
 	if x.closed {
 		x.open = x.open[:len(x.open)-1]
@@ -105,16 +95,26 @@ func (x *xmlReader) next() (xml.Token, error) {
 		}
 		stays := len(x.open) > 0 && x.element().stays
 		x.open = append(x.open, xmlElement{name: t.Name.Local, attributes: t.Attr, start: start, inner: end, stays: stays})
+		x.chars, x.isText = x.chars[:0], true
+		return t, nil
 	case xml.EndElement:
 		e := x.element()
 		e.innerEnd, e.end = max(start, e.inner), end
-		x.closed = true
+		if x.isText {
+			e.text = string(x.chars)
+		}
+		x.closed, x.isText = true, false
+		return t, nil
+	case xml.CharData:
+		x.chars = append(x.chars, t...)
 	case xml.Directive:
 		if entity.Match(t) {
 			return nil, document.Refuse(nil, "the XML declares entities, which are not read: write out what they stand for")
 		}
+	default:
+		x.isText = false
 	}
-	return token, nil
+	return nil, nil
 }
 
 var entity = regexp.MustCompile(`<!ENTITY`)
