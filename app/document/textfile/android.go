@@ -9,50 +9,33 @@ import (
 // android translates Android resources: strings, and the items of arrays and plurals.
 func android(p *pass) error {
 	p.formatter = print
-	var plurals forms
-	started := func(x *xmlReader, e *xmlElement) error {
+	var items []xmlElement // of the current plural
+	return xmlFormat{"resources", "has no resources of Android", func(x *xmlReader, e *xmlElement) error {
 		e.stays = e.stays || e.attribute("translatable") == "false" || e.attribute("translate") == "false"
-		switch {
-		case e.stays || len(x.open) < 2:
-		case e.name == "plurals" && x.parent() == "resources":
-			return plurals.begin(p, e.inner)
-		case x.parent() == "plurals":
-			return plurals.starts(p, e.attribute("quantity"), e.start)
+		return nil
+	}, func(x *xmlReader, e *xmlElement) error {
+		switch parent := x.parent(); {
+		case e.stays:
+		case parent == "resources" && e.name == "string", parent == "string-array" && e.name == "item":
+			return resource(x, e)
+		case parent == "plurals" && e.name == "item":
+			items = append(items, *e)
+		case e.name == "plurals":
+			var plurals forms
+			list := items
+			items = nil
+			for _, item := range list {
+				plurals.list = append(plurals.list, form{item.attribute("quantity"), item.start, item.end})
+			}
+			return plurals.write(p, e.inner, e.innerEnd, func(i int) error { return resource(x, &list[i]) })
 		}
 		return nil
-	}
-	return xmlFormat{"resources", "has no resources of Android", started, func(x *xmlReader, e *xmlElement) (err error) {
-		if e.stays || len(x.open) < 2 {
-			return nil
-		}
-		if isResource(x) {
-			err = resource(x)
-		}
-		switch {
-		case err != nil:
-		case e.name == "plurals" && x.parent() == "resources":
-			return plurals.end(p, e.innerEnd)
-		case x.parent() == "plurals":
-			return plurals.ends(p, e.end)
-		}
-		return err
 	}}.read(p)
 }
 
-// isResource reports whether the ended element is a text.
-func isResource(x *xmlReader) bool {
-	switch x.element().name {
-	case "string":
-		return x.parent() == "resources"
-	case "item":
-		return x.parent() == "string-array" || x.parent() == "plurals"
-	}
-	return false
-}
-
-// resource translates the text of the ended element.
-func resource(x *xmlReader) error {
-	start, end := x.element().inner, x.element().innerEnd
+// resource translates the text of an element.
+func resource(x *xmlReader, e *xmlElement) error {
+	start, end := e.inner, e.innerEnd
 	before, raw, after := trimmed(x.text[start:end])
 	if resourceName.MatchString(raw) {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/feature/plural"
 
@@ -19,6 +18,179 @@ import (
 // maxDepth is the maximum depth of values, elements and blocks in a document.
 const maxDepth = 500
 
+// jsonNode is a value of JSON with its place in the document.
+type jsonNode struct {
+	kind       jsontext.Kind
+	name       string // of a member of an object
+	at         int    // where the name starts
+	start, end int
+	inner      []jsonNode // members of an object, or values of a list
+}
+
+// member returns the last member of a name, or nil.
+func (n *jsonNode) member(name string) *jsonNode {
+	for i := range slices.Backward(n.members()) {
+		if n.inner[i].name == name {
+			return &n.inner[i]
+		}
+	}
+	return nil
+}
+
+// members returns the members of an object.
+func (n *jsonNode) members() []jsonNode {
+	if n == nil || n.kind != jsontext.KindBeginObject {
+		return nil
+	}
+	return n.inner
+}
+
+// has reports whether a member is a string.
+func (p *pass) has(n *jsonNode, name, text string) bool {
+	m := n.member(name)
+	return m != nil && m.kind == jsontext.KindString && p.unquoted(m) == text
+}
+
+// unquoted returns the text of a string.
+func (p *pass) unquoted(n *jsonNode) string {
+	text, _ := jsontext.AppendUnquote(nil, p.text[n.start:n.end]) // no error: the string has been read
+	return string(text)
+}
+
+// jsonReader reads the values of a document.
+type jsonReader struct {
+	*pass
+	*jsontext.Decoder
+	what string // the format, for errors
+}
+
+// readJSON returns the values of a document, of which several may follow each other.
+func (p *pass) readJSON(what string) ([]jsonNode, error) {
+	r := jsonReader{p, jsontext.NewDecoder(bytes.NewBufferString(p.text), jsontext.AllowDuplicateNames(true)), what}
+	list, err := r.until(jsontext.KindInvalid, false)
+	var syntax *jsontext.SyntacticError
+	at := r.InputOffset()
+	switch {
+	case errors.As(err, &syntax):
+		at, err = syntax.ByteOffset, syntax.Err
+	case !errors.Is(err, io.ErrUnexpectedEOF):
+		return list, err
+	}
+	return nil, document.Refuse(err, "the %s cannot be read from line %d on: %s", what, p.lineNumber(min(int(at), len(p.text))), err)
+}
+
+// readObject returns the only value of a document, an object or a list.
+func (p *pass) readObject(what string) (*jsonNode, error) {
+	list, err := p.readJSON(what)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > 1 {
+		return nil, document.Refuse(nil, "the %s goes on behind its end: it is one value of JSON", what)
+	}
+	if len(list) == 0 {
+		list = []jsonNode{{kind: jsontext.KindBeginObject}} // an empty one
+	}
+	return &list[0], p.isList(what, &list[0])
+}
+
+// isList refuses a value that is neither an object nor a list.
+func (p *pass) isList(what string, n *jsonNode) error {
+	if n != nil && n.kind != jsontext.KindBeginObject && n.kind != jsontext.KindBeginArray {
+		return document.Refuse(nil, "the %s has a value where an object or a list should be, in line %d", what, p.lineNumber(n.start))
+	}
+	return nil
+}
+
+// until reads members of an object, or strings, lists and objects that are not empty, up to the end of their list, or of the
+// document.
+func (r jsonReader) until(end jsontext.Kind, named bool) (list []jsonNode, err error) {
+	for {
+		n := jsonNode{at: int(r.InputOffset())}
+		token, err := r.ReadToken()
+		if named && err == nil && token.Kind() != end {
+			n.at += strings.IndexByte(r.text[n.at:], '"')
+			n.name = token.String()
+			n.start = int(r.InputOffset())
+			token, err = r.ReadToken()
+		} else {
+			n.start = n.at
+		}
+		n.end = int(r.InputOffset())
+		r.looks.Past(n.end - n.at)
+		switch {
+		case errors.Is(err, io.EOF), err == nil && token.Kind() == end:
+			return list, nil
+		case err != nil:
+			return nil, err
+		case r.StackDepth() > maxDepth:
+			return nil, document.Refuse(nil, "the %s is nested deeper than %d values", r.what, maxDepth)
+		}
+		n.kind = token.Kind()
+		n.start = n.end - len(strings.TrimLeft(r.text[n.start:n.end], jsonSpace+",:"))
+		switch n.kind {
+		case jsontext.KindBeginObject:
+			n.inner, err = r.until(jsontext.KindEndObject, true)
+		case jsontext.KindBeginArray:
+			n.inner, err = r.until(jsontext.KindEndArray, false)
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.end = int(r.InputOffset())
+		if n.inner != nil || n.kind == jsontext.KindString || named { // numbers in lists would take most of the memory
+			list = append(list, n)
+		}
+	}
+}
+
+const jsonSpace = " \t\r\n"
+
+// jsonTexts translates the strings in JSON.
+type jsonTexts struct {
+	*pass
+	ascii  bool                                              // letters outside ASCII are written as escapes
+	isText func(n *jsonNode, text string) bool               // reports whether a string is translated; nil: none is
+	stays  func(n *jsonNode, depth int) (bool, error)        // reports whether a member stays; nil: none does
+	forms  func(parent *jsonNode, list []jsonNode) (f forms) // returns the plural forms with which a list starts; nil: there are none
+}
+
+// values translates the strings in the values of an object or a list.
+func (j jsonTexts) values(parent *jsonNode, depth int) (err error) {
+	for list := parent.inner; len(list) > 0 && err == nil; {
+		var plurals forms
+		if j.forms != nil {
+			plurals = j.forms(parent, list)
+		}
+		n := len(plurals.list)
+		if n == 0 {
+			n, err = 1, j.node(&list[0], depth)
+		} else {
+			start := len(strings.TrimRight(j.text[:list[0].at], jsonSpace))
+			err = plurals.write(j.pass, start, list[n-1].end, func(i int) error { return j.node(&list[i], depth) })
+		}
+		list = list[n:]
+	}
+	return err
+}
+
+// node translates a string, or the strings in a value.
+func (j jsonTexts) node(n *jsonNode, depth int) error {
+	if j.stays != nil {
+		if stays, err := j.stays(n, depth); err != nil || stays {
+			return err
+		}
+	}
+	if n.kind != jsontext.KindString {
+		return j.values(n, depth+1)
+	}
+	text := j.unquoted(n)
+	if j.isText == nil || !j.isText(n, text) {
+		return nil
+	}
+	return j.value(n.start, n.end, text, func(text string) string { return quoteJSON(text, j.ascii) })
+}
+
 // jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
 // name starts with @ describe messages (ARB), and stay.
 func jsonValues(p *pass) error {
@@ -26,185 +198,48 @@ func jsonValues(p *pass) error {
 	if icuChoice.MatchString(p.text) && !strings.Contains(p.text, `"@`) { // Flutter, which has ARB, reads apostrophes as they are
 		p.formatter = icu
 	}
+	list, err := p.readJSON("JSON")
+	if err != nil {
+		return err
+	}
 	described := describedMessages.MatchString(p.text)
-	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !p.isCode(text) }}
-	j.begin = func(name string, d *jsontext.Decoder) error {
-		if name == "@@locale" && d.StackDepth() == 1 {
-			return localeOfARB(p, d)
-		} else if strings.HasPrefix(name, "@") || described && d.StackDepth() == 2 && (name == "description" || name == "placeholders") {
-			return d.SkipValue()
+	j := jsonTexts{pass: p, ascii: asciiEscapes(p.text), isText: func(_ *jsonNode, text string) bool { return !p.isCode(text) }}
+	j.stays = func(n *jsonNode, depth int) (bool, error) {
+		if n.name == "@@locale" && depth == 1 && n.kind == jsontext.KindString && p.options.To != "" {
+			return true, p.replace(n.start, n.end, quoteJSON(p.options.To, false))
 		}
-		return nil
+		return strings.HasPrefix(n.name, "@") || described && depth == 2 && (n.name == "description" || n.name == "placeholders"), nil
 	}
 	if p.options.To != "" && strings.Contains(p.text, "{{") {
-		j.plurals = &namedForms{pass: p}
+		j.forms = p.namedForms
 	}
-	return j.run()
+	return j.values(&jsonNode{inner: list}, 0)
 }
 
 // describedMessages matches the start of messages of Chrome or FormatJS, whose descriptions are for translators.
 var describedMessages = regexp.MustCompile(`^\s*\{\s*"[^"]+"\s*:\s*\{\s*(?:"description"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"(?:message|defaultMessage)"\s*:`)
 
-// namedForms writes the plural forms of i18next, whose members have the same name and end in their category: file_one, file_other.
-type namedForms struct {
-	*pass
-	forms
-	prefix string // the name without the category; "" outside of forms
-	last   int    // end of the last form
-	inForm bool
-}
-
-// named handles the name of a member whose value is of a kind.
-func (n *namedForms) named(name string, start int, value jsontext.Kind) error {
-	if n == nil {
-		return nil
+// namedForms returns the plural forms of i18next, whose members have the same name and end in their category: file_one, file_other.
+func (p *pass) namedForms(_ *jsonNode, list []jsonNode) (f forms) {
+	f.comma = ","
+	prefix := list[0].name[:strings.LastIndexByte(list[0].name, '_')+1]
+	if prefix == "" || prefix[0] == '@' {
+		return f
 	}
-	at := strings.LastIndexByte(name, '_') + 1
-	prefix, category := name[:at], name[at:]
-	isForm := at > 0 && name[0] != '@' && value == jsontext.KindString && slices.Contains(pluralNames, category) && strings.Contains(n.text, `"`+prefix+`other"`)
-	if !isForm || n.prefix != prefix {
-		if err := n.done(); err != nil || !isForm {
-			return err
+	for _, n := range list {
+		category, ok := strings.CutPrefix(n.name, prefix)
+		if !ok || n.kind != jsontext.KindString || !slices.Contains(pluralNames, category) {
+			break
 		}
-		n.forms = forms{comma: ","}
-		if strings.HasSuffix(prefix, "_ordinal_") {
-			n.rules = plural.Ordinal
-		}
-		n.prefix = prefix
-		if err := n.begin(n.pass, len(strings.TrimRight(n.text[:start], jsonSpace))); err != nil {
-			return err
-		}
+		f.list = append(f.list, form{category, n.at, n.end})
 	}
-	n.inForm = true
-	return n.starts(n.pass, category, start)
-}
-
-// ended handles the end of a value.
-func (n *namedForms) ended(end int) error {
-	if n == nil || !n.inForm {
-		return nil
+	if len(f.list) > 0 && !strings.Contains(p.text, `"`+prefix+`other"`) {
+		f.list = nil
 	}
-	n.inForm, n.last = false, end
-	return n.ends(n.pass, end)
-}
-
-// done ends the forms, if there are any.
-func (n *namedForms) done() error {
-	if n == nil || n.prefix == "" {
-		return nil
+	if strings.HasSuffix(prefix, "_ordinal_") {
+		f.rules = plural.Ordinal
 	}
-	n.prefix = ""
-	return n.end(n.pass, n.last)
-}
-
-// jsonFile goes through JSON values.
-type jsonFile struct {
-	*pass
-	what   string                                       // the format, for errors
-	ascii  bool                                         // letters outside ASCII are written as escapes
-	begin  func(name string, d *jsontext.Decoder) error // if not nil, called before the value of a member, which it may read
-	isText func(name, text string) bool                 // reports whether a string in a member is translated
-
-	plurals *namedForms // nil if the plural forms stay
-}
-
-// run translates the strings.
-func (j jsonFile) run() error {
-	d := jsontext.NewDecoder(bytes.NewBufferString(j.text), jsontext.AllowDuplicateNames(true))
-	name := ""
-	for {
-		kind, length := d.StackIndex(d.StackDepth())
-		before := d.InputOffset()
-		token, err := d.ReadToken()
-		j.looks.Past(int(d.InputOffset() - before))
-		if errors.Is(err, io.EOF) {
-			return j.plurals.done()
-		}
-		switch {
-		case err != nil:
-		case d.StackDepth() > maxDepth:
-			return document.Refuse(nil, "the %s is nested deeper than %d values", j.what, maxDepth)
-		case token.Kind() == jsontext.KindEndObject:
-			if err := j.plurals.done(); err != nil {
-				return err
-			}
-		case token.Kind() != jsontext.KindString:
-		case kind == jsontext.KindBeginObject && length%2 == 0:
-			start := stringStart(j.text, int(d.InputOffset()))
-			if name = token.String(); j.begin != nil {
-				err = j.begin(name, d)
-			}
-			if err == nil {
-				if err := j.plurals.named(name, start, d.PeekKind()); err != nil {
-					return err
-				}
-			}
-		default:
-			if err := j.string(name, token.String(), int(d.InputOffset())); err != nil {
-				return err // an error of the caller
-			}
-		}
-		if err != nil {
-			return refuseJSON(j.pass, d, err)
-		}
-	}
-}
-
-// string translates the string in a member that ends at byte end.
-func (j jsonFile) string(name, text string, end int) error {
-	if j.isText(name, text) {
-		err := j.value(stringStart(j.text, end), end, text, func(text string) string { return quoteJSON(text, j.ascii) })
-		if err != nil {
-			return err
-		}
-	}
-	return j.plurals.ended(end)
-}
-
-// localeOfARB sets the declared language of a message file.
-func localeOfARB(p *pass, d *jsontext.Decoder) error {
-	if p.options.To == "" || d.PeekKind() != jsontext.KindString {
-		return nil
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	end := int(d.InputOffset())
-	return p.replace(stringStart(p.text, end), end, quoteJSON(p.options.To, false))
-}
-
-// stringStart returns the start of the string that ends before byte end: a quote not preceded by an odd number of backslashes.
-func stringStart(text string, end int) int {
-	for i := end - 2; i >= 0; i-- {
-		if text[i] == '"' && (i-len(strings.TrimRight(text[:i], `\`)))%2 == 0 {
-			return i
-		}
-	}
-	return 0
-}
-
-// refuseJSON adds the line to a reader's error. Other errors are errors of the output.
-func refuseJSON(p *pass, d *jsontext.Decoder, err error) error {
-	at := min(int(d.InputOffset()), len(p.text))
-	var syntax *jsontext.SyntacticError
-	switch {
-	case errors.As(err, &syntax):
-		at = min(int(syntax.ByteOffset), len(p.text))
-	case !errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	}
-	return document.Refuse(err, "the JSON cannot be read from line %d on: %s", p.lineNumber(at), saidOfJSON(err))
-}
-
-// saidOfJSON returns a reader's error in words that do not mention Go types.
-func saidOfJSON(err error) string {
-	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return syntax.Err.Error()
-	}
-	if _, ok := errors.AsType[*json.SemanticError](err); ok {
-		return "a value is of another type than it should be"
-	}
-	return err.Error()
+	return f
 }
 
 // asciiEscapes reports whether a document escapes letters outside ASCII.

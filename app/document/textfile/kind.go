@@ -45,7 +45,7 @@ func Kinds() []*document.Kind {
 		newKind("txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")),
 		newKind("markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", markup.Text, markdown, markdownMemory),
 		newKind("mdx", []string{".mdx"}, "text/mdx", markup.Text, mdx, markdownMemory),
-		newKind("ipynb", []string{".ipynb"}, "application/x-ipynb+json", markup.Text, notebook, each(50, ",:[{\n")),
+		newKind("ipynb", []string{".ipynb"}, "application/x-ipynb+json", markup.Text, notebook, each(270, ",[{\n")),
 		newKind("html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")),
 		newKind("srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")),
 		newKind("vtt", []string{".vtt"}, "text/vtt", markup.Text, vtt, each(100, "\n")),
@@ -55,7 +55,7 @@ func Kinds() []*document.Kind {
 		newKind("ttml", []string{".ttml", ".dfxp", ".itt", ".xml"}, "application/ttml+xml", markup.XML, ttml, each(350, "<=")),
 		newKind("csv", []string{".csv"}, "text/csv", markup.Text, csv, each(50, "\n,;\t|")),
 		newKind("tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", markup.Text, tsv, each(50, "\n\t")),
-		newKind("json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", markup.Text, jsonValues, each(50, ",:[{\n")),
+		newKind("json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", markup.Text, jsonValues, each(270, ",[{\n")),
 		newKind("yaml", []string{".yaml", ".yml"}, "application/yaml", markup.Text, yamlValues, each(500, "\n-,:[{?")),
 		newKind("po", []string{".po", ".pot"}, "text/x-gettext-translation", markup.Text, po, each(100, "\n")),
 		newKind("ts", []string{".ts"}, "application/x-linguist", markup.Text, qt, each(100, "<=")),
@@ -69,7 +69,7 @@ func Kinds() []*document.Kind {
 		newKind("resx", []string{".resx", ".resw"}, "text/microsoft-resx", markup.Text, resx, each(100, "<=")),
 		newKind("strings", []string{".strings"}, "text/x-apple-strings", markup.Text, appleStrings, each(110, "\n;")),
 		newKind("stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", markup.Text, stringsdict, each(100, "<=")),
-		newKind("xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", markup.Text, xcstrings, each(50, ",:[{\n")),
+		newKind("xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", markup.Text, xcstrings, each(270, ",[{\n")),
 	}
 }
 

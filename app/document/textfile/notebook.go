@@ -3,7 +3,7 @@ package textfile
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/document"
 	"dragoman/app/text/wrap"
@@ -11,49 +11,43 @@ import (
 
 // notebook translates Jupyter notebooks: Markdown cells are translated like Markdown documents.
 func notebook(p *pass) error {
-	isNotebook, ascii := false, asciiEscapes(p.text)
-	err := eachMember("notebook", []byte(p.text), 0, func(m member) error {
-		if m.name != "cells" {
-			return nil
-		}
-		isNotebook = true
-		return eachMember("notebook", []byte(p.text[m.start:m.end]), m.start, func(cell member) error { return p.cell(cell, ascii) })
-	})
+	root, err := p.readObject("notebook")
 	if err != nil {
 		return err
 	}
-	if !isNotebook {
+	cells := root.member("cells")
+	if cells == nil {
 		return document.Refuse(nil, "the notebook has no cells, or is older than version 4: convert it by jupyter nbconvert --to notebook")
+	}
+	if err := p.isList("notebook", cells); err != nil {
+		return err
+	}
+	ascii := asciiEscapes(p.text)
+	for i := range cells.inner {
+		if err := p.cell(&cells.inner[i], ascii); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // cell translates a Markdown cell.
-func (p *pass) cell(m member, ascii bool) error {
-	var source *member
-	isMarkdown := false
-	err := eachMember("notebook", []byte(p.text[m.start:m.end]), m.start, func(inner member) error {
-		switch inner.name {
-		case "cell_type":
-			isMarkdown = p.text[inner.start:inner.end] == `"markdown"`
-		case "source":
-			source = &inner
-		}
-		return nil
-	})
-	if err != nil || !isMarkdown || source == nil {
+func (p *pass) cell(cell *jsonNode, ascii bool) error {
+	source := cell.member("source")
+	if err := p.isList("notebook", cell); err != nil || source == nil || !p.has(cell, "cell_type", "markdown") {
 		return err
 	}
 	raw := p.text[source.start:source.end]
-	var lines []string
-	if strings.HasPrefix(raw, "[") {
-		err = json.Unmarshal([]byte(raw), &lines)
-	} else {
-		lines = []string{""}
-		err = json.Unmarshal([]byte(raw), &lines[0])
+	list := source.inner
+	if raw[0] != '[' {
+		list = []jsonNode{*source}
 	}
-	if err != nil {
-		return document.Refuse(err, "the source of the cell in line %d is no text", p.lineNumber(source.start))
+	var lines []string
+	for i := range list {
+		if list[i].kind != jsontext.KindString {
+			return document.Refuse(nil, "the source of the cell in line %d is no text", p.lineNumber(source.start))
+		}
+		lines = append(lines, p.unquoted(&list[i]))
 	}
 	text := strings.Join(lines, "")
 	translation, err := p.markdown(text)

@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -49,52 +50,46 @@ var pluralSamples = func() (list []int) {
 	return append(list, 1000, 1_000_000)
 }()
 
-// forms are the plural forms of a text. Begin has a pass write into it what it makes of them, up to End, which writes the forms
-// that the target language has.
+// forms are the plural forms of a text.
 type forms struct {
 	rules *plural.Rules // cardinal if nil
 	comma string        // between two forms, before white space
 	exact bool          // =1 is a form, too
-	out   io.Writer     // of the pass
-	made  strings.Builder
 	list  []form
 }
 
-// form is a plural form with its category.
+// form is a plural form with its category, and its range in the document, or in what is written.
 type form struct {
 	category   string
-	start, end int // in forms.made
+	start, end int
 }
 
-// begin begins a list of forms at a byte of the document.
-func (f *forms) begin(p *pass, at int) error {
-	err := p.copy(at)
-	f.out, p.out, f.list = p.out, &f.made, nil
-	f.made.Reset()
-	return err
-}
-
-// starts begins a form at a byte of the document.
-func (f *forms) starts(p *pass, category string, at int) error {
-	err := p.copy(at)
-	f.list = append(f.list, form{category, f.made.Len(), -1})
-	return err
-}
-
-// ends ends the last form at a byte of the document.
-func (f *forms) ends(p *pass, at int) error {
-	err := p.copy(at)
-	f.list[len(f.list)-1].end = f.made.Len()
-	return err
-}
-
-// end ends the list at a byte of the document.
-func (f *forms) end(p *pass, at int) error {
-	err := p.copy(at)
-	p.out = f.out
-	if err == nil {
-		_, err = io.WriteString(p.out, f.in(p.options.To, f.made.String()))
+// write writes bytes [start, end) of the document with the forms that the target language has. translate translates form i. Nothing
+// changes without forms, or behind start.
+func (f *forms) write(p *pass, start, end int, translate func(i int) error) error {
+	if len(f.list) == 0 || start < p.at {
+		return nil
 	}
+	if err := p.copy(start); err != nil {
+		return err
+	}
+	var made strings.Builder
+	out := p.out
+	p.out = &made
+	defer func() { p.out = out }()
+	for i := range f.list {
+		form := &f.list[i]
+		err := p.copy(form.start)
+		form.start = made.Len()
+		if err = cmp.Or(err, translate(i), p.copy(form.end)); err != nil {
+			return err
+		}
+		form.end = made.Len()
+	}
+	if err := p.copy(end); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, f.in(p.options.To, made.String()))
 	return err
 }
 
@@ -113,7 +108,7 @@ func (f *forms) in(language, text string) string {
 	}
 	wanted, onlyOne := pluralsOf(language, rules)
 	k := slices.IndexFunc(f.list, func(f form) bool { return f.category == "other" })
-	if len(wanted) == 0 || k < 0 || slices.ContainsFunc(f.list, func(f form) bool { return f.end < f.start }) {
+	if len(wanted) == 0 || k < 0 {
 		return text
 	}
 	other := text[f.list[k].start:f.list[k].end]
@@ -174,7 +169,7 @@ func (p *pass) icuPlurals(text string, depth int) string {
 	var out strings.Builder
 	at := 0
 	for _, m := range s.Messages() {
-		f := forms{}
+		f, made := forms{}, strings.Builder{}
 		sort := icuPlural.FindStringSubmatch(text[m.Start:m.Branches[0][0]])
 		if sort != nil && sort[1] == "selectordinal" {
 			f.rules = plural.Ordinal
@@ -185,16 +180,17 @@ func (p *pass) icuPlurals(text string, depth int) string {
 		for i, b := range m.Branches {
 			before := strings.TrimRight(text[at:b[0]-1], " \t\r\n")
 			name := at + strings.LastIndexAny(before, ", \t\r\n") + 1
-			f.made.WriteString(text[at:name])
-			f.list = append(f.list, form{category: strings.TrimSpace(text[name : b[0]-1]), start: f.made.Len()})
-			f.made.WriteString(text[name:b[0]] + p.icuPlurals(text[b[0]:b[1]], depth+1) + "}")
-			f.list[i].end, at = f.made.Len(), b[1]+1
+			made.WriteString(text[at:name])
+			f.list = append(f.list, form{category: strings.TrimSpace(text[name : b[0]-1]), start: made.Len()})
+			made.WriteString(text[name:b[0]] + p.icuPlurals(text[b[0]:b[1]], depth+1) + "}")
+			f.list[i].end, at = made.Len(), b[1]+1
 		}
-		made := f.made.String() + text[at:m.End]
+		made.WriteString(text[at:m.End])
 		if at = m.End; sort != nil {
-			made = f.in(p.options.To, made)
+			out.WriteString(f.in(p.options.To, made.String()))
+		} else {
+			out.WriteString(made.String())
 		}
-		out.WriteString(made)
 	}
 	return out.String() + text[at:]
 }
