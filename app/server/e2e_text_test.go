@@ -19,7 +19,7 @@ import (
 
 // contracted returns a client that checks every exchange against the service's own description of its API.
 func (r *running) contracted(t *testing.T) *http.Client {
-	resp, err := http.Get(r.url + "/openapi.json")
+	resp, err := http.Get(r.url + "/openapi-all.json")
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	document, err := io.ReadAll(resp.Body)

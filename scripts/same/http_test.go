@@ -22,7 +22,9 @@ import (
 
 // compareAPI sends to each route the examples of the API's description, and variants with one fault each.
 func compareAPI(t *testing.T, p pair) {
-	document := p.compare(t, "description", func(base string) *http.Request { return newRequest(t, http.MethodGet, base+"/openapi.json", "", nil) })[0]
+	document := p.compare(t, "description", func(base string) *http.Request {
+		return newRequest(t, http.MethodGet, base+"/openapi-all.json", "", nil)
+	})[1]
 	_, raw, _ := strings.Cut(document, "\n\n")
 	var api description
 	require.NoError(t, json.Unmarshal([]byte(raw), &api))

@@ -67,7 +67,7 @@ type Config struct {
 	Metrics        *telemetry.Metrics   // also at /metrics
 	Tracer         trace.TracerProvider // makes the spans of requests
 	Site           *webpage.Site        // at / for browsers
-	Description    *openapi.Description // at /openapi.json and /docs
+	Description    *openapi.Description // at /openapi.json, /openapi-all.json and /docs
 	Jobs           *JobsConfig          // at /jobs
 	Glossaries     *glossary.Service    // at /glossaries
 	Live           *LiveConfig          // at /live

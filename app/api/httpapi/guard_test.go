@@ -51,7 +51,7 @@ func everything(t *testing.T, log *bytes.Buffer) func(cfg *Config) {
 // free lists the GET routes that pages of other sites may call: they change nothing, and they cost nothing or need a secret
 // name.
 var free = []string{
-	"/", webpage.AssetsPath, "/docs", openapi.FilesPath, "/openapi.json", "/openapi.yaml", "/metrics", "/healthz", "/readyz", "/health", "/spec", "/frontend/settings",
+	"/", webpage.AssetsPath, "/docs", openapi.FilesPath, "/openapi.json", "/openapi.yaml", "/openapi-all.json", "/openapi-all.yaml", "/metrics", "/healthz", "/readyz", "/health", "/spec", "/frontend/settings",
 	"/languages", "/version", "/__heartbeat__", "/__lbheartbeat__", "/mtranserver/version", "/mtranserver/__heartbeat__", "/mtranserver/__lbheartbeat__", "/mtranserver/health",
 	"/download_file/:name", "/v2", "/v2/health/live", "/v2/health/ready", "/v2/models/:model/ready", "/v2/models/:model/versions/:version/ready",
 }

@@ -3,7 +3,6 @@ package openapi
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,7 +12,7 @@ import (
 // bounds adds the maximum of each request field to a document, from the table of package bound, unless the document has one
 // already.
 func bounds(doc *yaml.Node) {
-	b := &bounder{root: doc.Content[0], seen: make(map[*yaml.Node]string)}
+	b := &bounder{references{doc.Content[0]}, make(map[*yaml.Node]string)}
 	paths := get(b.root, "paths")
 	if paths == nil {
 		return
@@ -30,7 +29,7 @@ func bounds(doc *yaml.Node) {
 }
 
 type bounder struct {
-	root *yaml.Node
+	references
 	seen map[*yaml.Node]string // schemas, by the field name of the visit
 }
 
@@ -113,25 +112,6 @@ func (b *bounder) kinds(at *yaml.Node) (texts, lists bool) {
 		return kind.Value == name || slices.ContainsFunc(items(kind), func(one *yaml.Node) bool { return one.Value == name })
 	}
 	return is("string") && !said, is("array") && get(at, "maxItems") == nil
-}
-
-// resolve follows references, and YAML aliases.
-func (b *bounder) resolve(n *yaml.Node) *yaml.Node {
-	for n != nil {
-		ref := get(n, "$ref")
-		switch {
-		case n.Kind == yaml.AliasNode:
-			n = n.Alias
-		case ref == nil:
-			return n
-		default:
-			n = b.root
-			for part := range strings.SplitSeq(strings.TrimPrefix(ref.Value, "#/"), "/") {
-				n = get(n, part)
-			}
-		}
-	}
-	return nil
 }
 
 // get returns a field of a mapping, or nil.

@@ -82,7 +82,12 @@ func list(value any) []any {
 // parameters returns the parameters of an operation, without headers.
 func (doc tree) parameters(item, operation map[string]any) (all []map[string]any) {
 	for _, p := range append(list(item["parameters"]), list(operation["parameters"])...) {
-		if p := doc.resolve(p); p["in"] != "header" {
+		p := doc.resolve(p)
+		fields, exploded := doc.resolve(p["schema"])["properties"].(map[string]any)
+		for name, schema := range fields { // each is a parameter
+			all = append(all, map[string]any{"name": name, "in": p["in"], "schema": schema})
+		}
+		if p["in"] != "header" && !exploded {
 			all = append(all, p)
 		}
 	}
@@ -454,7 +459,7 @@ func TestFieldsAreBounded(t *testing.T) {
 		case p.field["type"] == "array" && p.media != "query":
 			item := doc.value(p.name(), doc.resolve(p.field["items"]), nil, nil)
 			large = slices.Repeat([]any{item}, min(1000*max(row.Items, 1), 2*bound.Texts))
-		case p.field["type"] == "string" && p.path[len(p.path)-1] != "file":
+		case p.field["type"] == "string" && p.field["format"] != "binary":
 			large = strings.Repeat("x", min(1000*max(row.Bytes, config().MaxChars), 64<<10))
 		default:
 			continue // numbers take no memory

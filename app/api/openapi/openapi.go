@@ -1,6 +1,7 @@
-// Package openapi describes the service's HTTP interface: an OpenAPI 3.1 document, and a page to read and try it.
+// Package openapi describes the service's HTTP interface: an OpenAPI 3.1 document of the native API, one of all routes, and a page to
+// read and try them.
 //
-// The document is written by hand, in openapi.yaml. Values that differ between services (version, limits and languages) are
+// Both are written by hand, in openapi.yaml. Values that differ between services (version, limits and languages) are
 // filled in at the start, at the anchors in the document's x-limits; see [Config] and [Model]. Package contracttest checks the
 // service against the document.
 package openapi
@@ -13,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
+	"go.yaml.in/yaml/v3"
 
 	"dragoman/app/api/webfile"
 )
@@ -42,42 +44,49 @@ type Model struct {
 	MaxBeams, MaxLength int
 }
 
-// Description serves the document and the page. It is safe for concurrent use.
+// Description serves the documents and the page. It is safe for concurrent use.
 type Description struct {
-	cfg       Config
-	page      *page
-	documents atomic.Pointer[func() (documents, error)]
+	cfg         Config
+	page        *page
+	native, all document
 }
 
-// documents has the document in its two forms.
-type documents struct{ json, yaml *webfile.File }
+// document is made of the embedded one by an edit, at the first request, because that takes about 40 MB of memory.
+type document struct {
+	edit func(*yaml.Node)
+	made atomic.Pointer[func() (forms, error)]
+}
 
-// New returns the description of a service whose model is not loaded yet: the document is complete, but names no languages. It
+// forms has a document in its two forms.
+type forms struct{ json, yaml *webfile.File }
+
+// New returns the description of a service whose model is not loaded yet: the documents are complete, but name no languages. It
 // fails only if the embedded files are inconsistent.
 func New(cfg Config) (*Description, error) {
 	p, err := newPage()
 	if err != nil {
 		return nil, fmt.Errorf("API page: %w", err)
 	}
-	d := &Description{cfg: cfg, page: p}
+	d := &Description{cfg: cfg, page: p, native: document{edit: native}, all: document{edit: all}}
 	d.Ready(Model{})
 	return d, nil
 }
 
-// Ready adds the values of the model. Empty languages and zero limits are left out of the document. The document is rendered at
-// its first request, because that takes about 40 MB of memory.
+// Ready adds the values of the model. Empty languages and zero limits are left out of the documents.
 func (d *Description) Ready(m Model) {
-	made := sync.OnceValues(func() (documents, error) { return d.describe(m) })
-	d.documents.Store(&made)
+	for _, doc := range []*document{&d.native, &d.all} {
+		made := sync.OnceValues(func() (forms, error) { return d.describe(m, doc.edit) })
+		doc.made.Store(&made)
+	}
 }
 
-// describe renders the document of a service with a model.
-func (d *Description) describe(m Model) (documents, error) {
-	asJSON, asYAML, err := render(source, d.cfg.values(m))
+// describe renders a document of a service with a model.
+func (d *Description) describe(m Model, edit func(*yaml.Node)) (forms, error) {
+	asJSON, asYAML, err := render(source, d.cfg.values(m), edit)
 	if err != nil {
-		return documents{}, fmt.Errorf("OpenAPI document: %w", err)
+		return forms{}, fmt.Errorf("OpenAPI document: %w", err)
 	}
-	return documents{
+	return forms{
 		json: webfile.New("application/json; charset=utf-8", asJSON),
 		yaml: webfile.New("application/yaml; charset=utf-8", asYAML),
 	}, nil
@@ -108,13 +117,14 @@ func (cfg Config) values(m Model) map[string]any {
 	return values
 }
 
-// Register adds the routes: the document, the page and the page's files. The routes are cheap and serve no private data, so they
+// Register adds the routes: the documents, the page and the page's files. The routes are cheap and serve no private data, so they
 // need no key. notFound answers requests for files that do not exist.
 func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
+	asJSON, asYAML := func(f forms) *webfile.File { return f.json }, func(f forms) *webfile.File { return f.yaml }
 	for path, handler := range map[string]gin.HandlerFunc{
-		"/openapi.json": d.serve(func(made documents) *webfile.File { return made.json }),
-		"/openapi.yaml": d.serve(func(made documents) *webfile.File { return made.yaml }),
-		"/docs":         d.page.serve, FilesPath: d.page.serveFile(notFound),
+		"/openapi.json": d.native.serve(asJSON), "/openapi.yaml": d.native.serve(asYAML),
+		"/openapi-all.json": d.all.serve(asJSON), "/openapi-all.yaml": d.all.serve(asYAML),
+		"/docs": d.page.serve, FilesPath: d.page.serveFile(notFound),
 	} {
 		router.GET(path, handler)
 		router.HEAD(path, handler)
@@ -122,9 +132,9 @@ func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
 }
 
 // serve answers with one form of the document. An error means that the embedded document is broken.
-func (d *Description) serve(form func(documents) *webfile.File) gin.HandlerFunc {
+func (d *document) serve(form func(forms) *webfile.File) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		made, err := (*d.documents.Load())()
+		made, err := (*d.made.Load())()
 		if err != nil {
 			http.Error(c.Writer, err.Error(), http.StatusInternalServerError)
 			return

@@ -71,10 +71,15 @@ func ask(h http.Handler, method, path string, headers ...string) *httptest.Respo
 	return w
 }
 
-// document returns a description as clients get it.
+// document returns the description of all routes as clients get it.
 func document(t *testing.T, d *openapi.Description) []byte {
 	t.Helper()
-	w := get(routerOf(d), "/openapi.json")
+	return documentAt(t, d, "/openapi-all.json")
+}
+
+func documentAt(t *testing.T, d *openapi.Description, path string) []byte {
+	t.Helper()
+	w := get(routerOf(d), path)
 	require.Equal(t, http.StatusOK, w.Code)
 	return w.Body.Bytes()
 }
@@ -84,8 +89,13 @@ type tree map[string]any
 
 func treeOf(t *testing.T, d *openapi.Description) tree {
 	t.Helper()
+	return parse(t, document(t, d))
+}
+
+func parse(t *testing.T, document []byte) tree {
+	t.Helper()
 	var doc tree
-	require.NoError(t, json.Unmarshal(document(t, d), &doc))
+	require.NoError(t, json.Unmarshal(document, &doc))
 	return doc
 }
 
@@ -112,7 +122,7 @@ func TestDocumentOfAService(t *testing.T) {
 		"languages": []any{"en", "fr", "ja"}, "sourceLanguages": []any{"auto", "en", "fr", "ja"},
 	}, doc.at("x-limits"))
 	assert.Equal(t, 4., doc.schema("TranslationPayload", "properties", "records", "maxItems"))
-	assert.Equal(t, 50., doc.schema("Record", "properties", "text", "maxLength"))
+	assert.Equal(t, 50., doc.schema("TextRecord", "properties", "text", "maxLength"))
 	assert.Equal(t, 8., doc.schema("Options", "properties", "beams", "maximum"))
 	assert.Equal(t, 8., doc.schema("TranslationPayload", "properties", "alternatives", "maximum"))
 	assert.Equal(t, 200., doc.schema("Options", "properties", "maxLength", "maximum"))
@@ -127,7 +137,7 @@ func TestDocumentBeforeTheModelIsLoaded(t *testing.T) {
 	require.NoError(t, err)
 	doc := treeOf(t, d)
 	assert.Equal(t, map[string]any{"records": 4., "characters": 50., "bodyBytes": 2000., "jobRecords": 8., "jobCharacters": 100., "jobBodyBytes": 4000., "documentBytes": 3000., "liveCharacters": 200.}, doc.at("x-limits"))
-	assert.Equal(t, 50., doc.schema("Record", "properties", "text", "maxLength"))
+	assert.Equal(t, 50., doc.schema("TextRecord", "properties", "text", "maxLength"))
 	for _, name := range []string{"Language", "SourceLanguage", "TargetLanguage"} {
 		assert.Equal(t, "string", doc.schema(name, "type"))
 		assert.NotContains(t, doc.schema(name), "enum")
@@ -169,10 +179,14 @@ func TestDocumentIsValid(t *testing.T) {
 	closed, err := newDescription(cfg)
 	require.NoError(t, err)
 	for name, document := range map[string][]byte{
-		"before the model is loaded": document(t, empty),
-		"ready":                      document(t, describe(t)),
-		"with keys":                  document(t, closed),
-		"YAML":                       get(routerOf(describe(t)), "/openapi.yaml").Body.Bytes(),
+		"before the model is loaded":         document(t, empty),
+		"native, before the model is loaded": documentAt(t, empty, "/openapi.json"),
+		"ready":                              document(t, describe(t)),
+		"native, ready":                      documentAt(t, describe(t), "/openapi.json"),
+		"with keys":                          document(t, closed),
+		"native, with keys":                  documentAt(t, closed, "/openapi.json"),
+		"YAML":                               documentAt(t, describe(t), "/openapi-all.yaml"),
+		"native YAML":                        documentAt(t, describe(t), "/openapi.yaml"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var doc map[string]any
@@ -213,6 +227,7 @@ func TestServingTheDocument(t *testing.T) {
 	h := routerOf(d)
 	for path, contentType := range map[string]string{
 		"/openapi.json": "application/json; charset=utf-8", "/openapi.yaml": "application/yaml; charset=utf-8",
+		"/openapi-all.json": "application/json; charset=utf-8", "/openapi-all.yaml": "application/yaml; charset=utf-8",
 	} {
 		t.Run(path, func(t *testing.T) {
 			d.Ready(openapi.Model{})
@@ -241,11 +256,13 @@ func TestServingTheDocument(t *testing.T) {
 
 func TestYAMLIsTheSameDocument(t *testing.T) {
 	d := describe(t)
-	w := get(routerOf(d), "/openapi.yaml")
-	assert.Contains(t, w.Body.String(), "# The HTTP interface of dragoman", "comments are kept")
-	var fromYAML map[string]any
-	require.NoError(t, yaml.Unmarshal(w.Body.Bytes(), &fromYAML))
-	asJSON, err := json.Marshal(fromYAML)
-	require.NoError(t, err)
-	assert.JSONEq(t, string(document(t, d)), string(asJSON))
+	for _, name := range []string{"/openapi", "/openapi-all"} {
+		text := documentAt(t, d, name+".yaml")
+		assert.Contains(t, string(text), "# The HTTP interface of dragoman", "comments are kept")
+		var fromYAML map[string]any
+		require.NoError(t, yaml.Unmarshal(text, &fromYAML))
+		asJSON, err := json.Marshal(fromYAML)
+		require.NoError(t, err)
+		assert.JSONEq(t, string(documentAt(t, d, name+".json")), string(asJSON))
+	}
 }

@@ -20,7 +20,7 @@ func TestPage(t *testing.T) {
 	base, err := url.Parse("/docs")
 	require.NoError(t, err)
 	links := regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(w.Body.String(), -1)
-	assert.Len(t, links, 7)
+	assert.Len(t, links, 9)
 	for _, link := range links {
 		ref, err := url.Parse(link[1])
 		require.NoError(t, err)

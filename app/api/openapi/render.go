@@ -10,8 +10,9 @@ import (
 )
 
 // render fills values into a YAML document, by the names of its anchors, and returns it as JSON and as YAML with its comments. A
-// node whose value is nil is left out, with every field and item that refers to it. render fails on values without an anchor.
-func render(source []byte, values map[string]any) (asJSON, asYAML []byte, err error) {
+// node whose value is nil is left out, with every field and item that refers to it; edit makes other changes. render fails on values
+// without an anchor.
+func render(source []byte, values map[string]any, edit func(doc *yaml.Node)) (asJSON, asYAML []byte, err error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(source, &doc); err != nil {
 		return nil, nil, err
@@ -28,6 +29,7 @@ func render(source []byte, values map[string]any) (asJSON, asYAML []byte, err er
 		}
 	}
 	prune(&doc)
+	edit(&doc)
 	bounds(&doc)
 
 	var text, tree bytes.Buffer

@@ -32,8 +32,9 @@ const (
 
 // Contract is a document against which exchanges are checked. It is safe for concurrent use.
 type Contract struct {
-	raw object
-	doc description
+	raw   object
+	doc   description
+	codes []string // of the schema ErrorCode
 
 	mu       sync.Mutex // guards compiler
 	compiler *jsonschema.Compiler
@@ -63,7 +64,12 @@ func New(text []byte) (*Contract, error) {
 	if err := errors.Join(compiler.AddResource(written, raw), compiler.AddResource(stricter, answers)); err != nil {
 		return nil, err
 	}
-	return &Contract{raw: raw, doc: doc, compiler: compiler}, nil
+	c := &Contract{raw: raw, doc: doc, compiler: compiler}
+	listed, _ := find(raw, "/components/schemas/ErrorCode/enum").([]any)
+	for _, code := range listed {
+		c.codes = append(c.codes, fmt.Sprint(code))
+	}
+	return c, nil
 }
 
 // strict forbids undescribed fields in all objects with properties that do not have additionalProperties.

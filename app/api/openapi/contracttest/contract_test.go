@@ -27,7 +27,7 @@ const document = `{
 						"contentSchema": {"items": {"type": "object", "minProperties": 1}}}},
 					"text/event-stream": {"schema": {"type": "string", "contentMediaType": "text/event-stream",
 						"contentSchema": {"items": {"type": "object", "properties": {"event": {"enum": ["word", "done"]}, "data": {"type": "object"}}}}}}}},
-				"4XX": {"description": "", "content": {"application/json": {"schema": {"type": "object"}}}},
+				"4XX": {"description": "", "content": {"application/json": {"schema": {"type": "object"}, "x-codes": ["wrong_type", "too_late"]}}},
 				"default": {"description": ""}}}},
 		"/open": {"post": {"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"b": {}}}}}}, "responses": {"200": {"description": ""}}}},
 		"/items/{id}": {"parameters": [{"name": "page", "in": "query", "schema": {"type": "integer"}}], "get": {"responses": {"200": {"description": "", "content": {"text/plain": {"schema": {"const": "item"}}}}}}},
@@ -40,6 +40,7 @@ const document = `{
 			"NotFound": {"description": "", "content": {"text/plain": {"schema": {"type": "string"}}}},
 			"MethodNotAllowed": {"description": "", "headers": {"Allow": {"required": true, "schema": {"type": "string"}}}}},
 		"schemas": {
+			"ErrorCode": {"enum": ["wrong_type", "too_late", "busy"]},
 			"Say": {"type": "object", "required": ["say"], "additionalProperties": false, "properties": {"say": {"type": "string", "examples": ["hi"]}}},
 			"Said": {"type": "object", "required": ["said"], "properties": {"said": {"type": "string"}}}
 		}
@@ -106,6 +107,8 @@ func TestVerify(t *testing.T) {
 		{"refused for a type", exchange("POST", say, `{"say":1}`, 400, `{"error":{"code":"wrong_type"}}`, inJSON, asJSON), ""},
 		{"refused for more than a schema tells", exchange("POST", say, hello, 400, `{"error":{"code":"too_late"}}`, inJSON, asJSON), ""},
 
+		{"refused with a code of elsewhere", exchange("POST", say, `x`, 400, `{"error":{"code":"busy"}}`, inJSON, asJSON), "code busy is not described"},
+		{"refused with a code of another API", exchange("POST", say, `x`, 400, `{"error":{"code":"InvalidRequest"}}`, inJSON, asJSON), ""},
 		{"a body of another type", exchange("POST", say, hello, 200, `{"said":1}`, inJSON, asJSON, one), "got number, want string"},
 		{"a body without a field", exchange("POST", say, hello, 200, `{}`, inJSON, asJSON, one), "missing property 'said'"},
 		{"a field too many", exchange("POST", say, hello, 200, `{"said":"a","more":1}`, inJSON, asJSON, one), "/more"},

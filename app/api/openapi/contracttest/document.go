@@ -46,7 +46,10 @@ type parameter struct {
 	Schema   schema
 }
 
-type content struct{ Schema schema }
+type content struct {
+	Schema schema
+	Codes  []string `json:"x-codes"` // of the service's own errors
+}
 
 // schema is a schema's place in the document, and its type.
 type schema struct {

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,9 @@ func (c *Contract) verifyBody(answer response, x Exchange) error {
 	}
 	if err := c.validate(stricter, described.Schema.At, value); err != nil {
 		return fmt.Errorf("the body: %w", err)
+	}
+	if code := errorCode(x.Received); described.Codes != nil && slices.Contains(c.codes, code) && !slices.Contains(described.Codes, code) {
+		return fmt.Errorf("the code %s is not described for this answer, but %v", code, described.Codes)
 	}
 	return nil
 }

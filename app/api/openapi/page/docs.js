@@ -1,7 +1,8 @@
 'use strict';
 
 SwaggerUIBundle({
-  url: 'openapi.json',
+  // /docs?all has the routes of drop-ins too.
+  url: location.search === '?all' ? 'openapi-all.json' : 'openapi.json',
   dom_id: '#api',
   presets: [SwaggerUIBundle.presets.apis],
   layout: 'BaseLayout',
