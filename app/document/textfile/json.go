@@ -57,6 +57,9 @@ func (p *pass) unquoted(n *jsonNode) string {
 	return string(text)
 }
 
+// plainJSON names JSON of no other kind.
+const plainJSON = "JSON"
+
 // jsonReader reads the values of a document.
 type jsonReader struct {
 	*pass
@@ -89,7 +92,7 @@ func (p *pass) readObject(what string) (*jsonNode, error) {
 		return nil, document.Refuse(nil, "the %s goes on behind its end: it is one value of JSON", what)
 	}
 	if len(list) == 0 {
-		list = []jsonNode{{kind: jsontext.KindBeginObject}} // an empty one
+		list = []jsonNode{{}}
 	}
 	return &list[0], p.isList(what, &list[0])
 }
@@ -102,8 +105,8 @@ func (p *pass) isList(what string, n *jsonNode) error {
 	return nil
 }
 
-// until reads members of an object, or strings, lists and objects that are not empty, up to the end of their list, or of the
-// document.
+// until reads values, or members of an object, up to the end of their list, or of the document. Of plain JSON it leaves out the
+// numbers and the empty values of lists.
 func (r jsonReader) until(end jsontext.Kind, named bool) (list []jsonNode, err error) {
 	for {
 		n := jsonNode{at: int(r.InputOffset())}
@@ -138,7 +141,7 @@ func (r jsonReader) until(end jsontext.Kind, named bool) (list []jsonNode, err e
 			return nil, err
 		}
 		n.end = int(r.InputOffset())
-		if n.inner != nil || n.kind == jsontext.KindString || named { // numbers in lists would take most of the memory
+		if named || n.inner != nil || n.kind == jsontext.KindString || r.what != plainJSON { // numbers would take most of the memory
 			list = append(list, n)
 		}
 	}
@@ -198,7 +201,7 @@ func jsonValues(p *pass) error {
 	if icuChoice.MatchString(p.text) && !strings.Contains(p.text, `"@`) { // Flutter, which has ARB, reads apostrophes as they are
 		p.formatter = icu
 	}
-	list, err := p.readJSON("JSON")
+	list, err := p.readJSON(plainJSON)
 	if err != nil {
 		return err
 	}
