@@ -10,24 +10,12 @@ import (
 // Alternative texts replace pictures, shapes and tables when documents are read aloud. In OOXML they are attributes, in
 // OpenDocument elements.
 
-// alternatives are the elements of OOXML with alternative texts.
-var alternatives = grammar{
-	named("*", "docPr"): also(document.AlsoAlt, (*walker).alternative),
-	named("*", "cNvPr"): also(document.AlsoAlt, (*walker).alternative),
-	// Tables of Word, and replacements shown by old programs.
-	named("w", "tblCaption"):     alternativeIn("val"),
-	named("w", "tblDescription"): alternativeIn("val"),
-	named("v", "group"):          alternativeIn("alt"),
-	named("v", "image"):          alternativeIn("alt"),
-	named("v", "line"):           alternativeIn("alt"),
-	named("v", "oval"):           alternativeIn("alt"),
-	named("v", "rect"):           alternativeIn("alt"),
-	named("v", "roundrect"):      alternativeIn("alt"),
-	named("v", "shape"):          alternativeIn("alt"),
-}
+// alternatives are the elements of OOXML with alternative texts: also tables of Word, and replacements shown by old programs.
+var alternatives = each("*", "docPr cNvPr", also(document.AlsoAlt, (*walker).alternative)).with(each("w", "tblCaption tblDescription", alternativeIn("val")),
+	each("v", "group image line oval rect roundrect shape", alternativeIn("alt")))
 
 // alternativeIn returns a rewriting of elements with an alternative text in an attribute.
-func alternativeIn(attribute string) func(w *walker, start xmlpart.Token, out sink) error {
+func alternativeIn(attribute string) rewriting {
 	return also(document.AlsoAlt, func(w *walker, start xmlpart.Token, out sink) error {
 		return w.labels(start, out, []string{attribute})
 	})

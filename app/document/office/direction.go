@@ -64,14 +64,12 @@ func leftToRight(raw string) string {
 // wordStyleProperties copies properties of a style of Word. They lose the direction from right to left; texts in that direction
 // have it themselves.
 func (w *walker) wordStyleProperties(start xmlpart.Token, out sink) error {
-	raw, err := w.bounded(start)
-	if w.to.language != "" && !w.to.rtl {
-		raw = leftToRight(raw)
-	}
-	if err == nil {
-		_, err = out.WriteString(w.to.word(raw))
-	}
-	return err
+	return w.changed(start, out, func(raw string) string {
+		if w.to.language != "" && !w.to.rtl {
+			raw = leftToRight(raw)
+		}
+		return w.to.word(raw)
+	})
 }
 
 // wordTable copies the properties of a table of Word, whose columns begin at the right.
@@ -133,12 +131,10 @@ var propertyText = regexp.MustCompile(`>[^<]*</`)
 
 // setLanguage copies the language of a document, and sets it.
 func (w *walker) setLanguage(start xmlpart.Token, out sink) error {
-	raw, err := w.bounded(start)
-	if w.options.To != "" {
-		raw = propertyText.ReplaceAllString(raw, ">"+escape(w.options.To)+"</")
-	}
-	if err == nil {
-		_, err = out.WriteString(raw)
-	}
-	return err
+	return w.changed(start, out, func(raw string) string {
+		if w.options.To == "" {
+			return raw
+		}
+		return propertyText.ReplaceAllString(raw, ">"+escape(w.options.To)+"</")
+	})
 }

@@ -29,11 +29,14 @@ func (w *walker) odfStyle(name string) odfStyle {
 // readStyle copies a style and remembers the appearance of an automatic text style: LibreOffice creates one for each edit of a
 // text.
 func (w *walker) readStyle(start xmlpart.Token, out sink) error {
+	return w.changed(start, out, func(raw string) string {
+		w.noteStyle(start, raw)
+		return w.to.odf(raw)
+	})
+}
+
+func (w *walker) noteStyle(start xmlpart.Token, raw string) {
 	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")
-	raw, err := w.bounded(start)
-	if err != nil {
-		return err
-	}
 	if parent == "" {
 		parent = name
 	}
@@ -49,8 +52,6 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 		w.styles[name] = odfStyle{key: key, parent: parent, raised: raisedInODF.MatchString(raw)}
 		w.remembered += len(name) + len(parent) + rememberedCost
 	}
-	_, err = out.WriteString(w.to.odf(raw))
-	return err
 }
 
 var (

@@ -15,23 +15,9 @@ import (
 // contentTypes is the part of OOXML with the types of the other parts.
 const contentTypes = "[Content_Types].xml"
 
-// mainTypes are the prefixes of the types of main parts in OOXML.
-var mainTypes = []struct{ start, name string }{
-	{"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+", "docx"},
-	{"application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+", "docx"},
-	{"application/vnd.ms-word.", "docx"},
-	{"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+", "pptx"},
-	{"application/vnd.openxmlformats-officedocument.presentationml.slideshow.main+", "pptx"},
-	{"application/vnd.openxmlformats-officedocument.presentationml.template.main+", "pptx"},
-	{"application/vnd.ms-powerpoint.", "pptx"},
-	{"application/vnd.ms-excel.sheet.binary.", "xlsb, which has no text in XML: save it as .xlsx"},
-	{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+", "xlsx"},
-	{"application/vnd.openxmlformats-officedocument.spreadsheetml.template.main+", "xlsx"},
-	{"application/vnd.ms-excel.", "xlsx"},
-}
-
 // part tells how to read a part.
 type part struct {
+	main  string  // of a main part: the name of the document's kind
 	text  grammar // if its text is rewritten
 	names grammar // if it has names, or texts in formulas, which must stay everywhere
 	also  string  // the sort of its texts, see document.Also, if they are optional
@@ -42,48 +28,40 @@ type part struct {
 }
 
 // partTypes are the types of OOXML parts with text, without their common prefix and suffix.
-var partTypes = map[string]part{
-	"wordprocessingml.document.main":             {text: wordGrammar},
-	"wordprocessingml.template.main":             {text: wordGrammar},
-	"ms-word.document.macroEnabled.main":         {text: wordGrammar},
-	"ms-word.template.macroEnabledTemplate.main": {text: wordGrammar},
-	"wordprocessingml.document.glossary":         {text: wordGrammar}, // texts of empty content controls, among others
-	"wordprocessingml.header":                    {text: wordGrammar},
-	"wordprocessingml.footer":                    {text: wordGrammar},
-	"wordprocessingml.footnotes":                 {text: wordGrammar},
-	"wordprocessingml.endnotes":                  {text: wordGrammar},
-	"wordprocessingml.comments":                  {text: wordGrammar},
-	"wordprocessingml.styles":                    {text: wordStylesGrammar},
-	"presentationml.presentation.main":           {text: levelGrammar},
-	"presentationml.slideshow.main":              {text: levelGrammar},
-	"presentationml.template.main":               {text: levelGrammar},
-	"presentationml.slide":                       {text: drawingGrammar},
-	"presentationml.notesSlide":                  {text: drawingGrammar},
-	"presentationml.slideMaster":                 {text: masterGrammar},
-	"presentationml.slideLayout":                 {text: masterGrammar},
-	"presentationml.notesMaster":                 {text: masterGrammar},
-	"presentationml.handoutMaster":               {text: masterGrammar},
-	"presentationml.comments":                    {text: slideCommentGrammar},
-	"ms-powerpoint.comments":                     {text: slideCommentGrammar},
-	"spreadsheetml.sharedStrings":                {text: sheetGrammar, names: sharedGrammar, strings: true},
-	"spreadsheetml.worksheet":                    {text: sheetGrammar, names: formulaGrammar, stage: 1},
-	"spreadsheetml.chartsheet":                   {text: headerGrammar, also: document.AlsoHeaders},
-	"spreadsheetml.comments":                     {text: sheetCommentGrammar},
-	"ms-excel.threadedcomments":                  {text: threadGrammar},
-	"spreadsheetml.sheet.main":                   {names: formulaGrammar},
-	"spreadsheetml.template.main":                {names: formulaGrammar},
-	"ms-excel.sheet.macroEnabled.main":           {names: formulaGrammar},
-	"ms-excel.template.macroEnabled.main":        {names: formulaGrammar},
-	"spreadsheetml.table":                        {names: columnGrammar},
-	"spreadsheetml.pivotCacheDefinition":         {names: columnGrammar},
-	"drawing":                                    {text: drawingGrammar},
-	"drawingml.chart":                            {text: chartGrammar},
-	"drawingml.chartshapes":                      {text: drawingGrammar},
-	"drawingml.diagramData":                      {text: drawingGrammar},
-	"ms-office.drawingml.diagramDrawing":         {text: drawingGrammar},
-	"ms-office.chartex":                          {text: drawingGrammar},
-	"openxmlformats-package.core-properties":     {text: propertyGrammar},
-}
+var partTypes = func() map[string]part {
+	types := map[string]part{}
+	for _, t := range []struct {
+		part
+		types string
+	}{
+		{part{main: "docx", text: wordGrammar}, "wordprocessingml.document.main wordprocessingml.template.main ms-word.document.macroEnabled.main ms-word.template.macroEnabledTemplate.main"},
+		{part{text: wordGrammar}, "wordprocessingml.document.glossary wordprocessingml.header wordprocessingml.footer " + // the glossary has texts of empty content controls
+			"wordprocessingml.footnotes wordprocessingml.endnotes wordprocessingml.comments"},
+		{part{text: wordStylesGrammar}, "wordprocessingml.styles"},
+		{part{main: "pptx", text: levelGrammar}, "presentationml.presentation.main presentationml.slideshow.main presentationml.template.main " +
+			"ms-powerpoint.presentation.macroEnabled.main ms-powerpoint.slideshow.macroEnabled.main ms-powerpoint.template.macroEnabled.main " +
+			"ms-powerpoint.addin.macroEnabled.main"},
+		{part{text: drawingGrammar}, "presentationml.slide presentationml.notesSlide drawing drawingml.chartshapes drawingml.diagramData " +
+			"ms-office.drawingml.diagramDrawing ms-office.chartex"},
+		{part{text: masterGrammar}, "presentationml.slideMaster presentationml.slideLayout presentationml.notesMaster presentationml.handoutMaster"},
+		{part{text: slideCommentGrammar}, "presentationml.comments ms-powerpoint.comments"},
+		{part{text: sheetGrammar, names: sharedGrammar, strings: true}, "spreadsheetml.sharedStrings"},
+		{part{text: sheetGrammar, names: formulaGrammar, stage: 1}, "spreadsheetml.worksheet"},
+		{part{text: headerGrammar, also: document.AlsoHeaders}, "spreadsheetml.chartsheet"},
+		{part{text: sheetCommentGrammar}, "spreadsheetml.comments"},
+		{part{text: threadGrammar}, "ms-excel.threadedcomments"},
+		{part{main: "xlsx", names: formulaGrammar}, "spreadsheetml.sheet.main spreadsheetml.template.main ms-excel.sheet.macroEnabled.main ms-excel.template.macroEnabled.main ms-excel.addin.macroEnabled.main"},
+		{part{main: "xlsb, which has no text in XML: save it as .xlsx"}, "ms-excel.sheet.binary.macroEnabled.main"},
+		{part{names: columnGrammar}, "spreadsheetml.table spreadsheetml.pivotCacheDefinition"},
+		{part{text: chartGrammar}, "drawingml.chart"},
+		{part{text: propertyGrammar}, "openxmlformats-package.core-properties"},
+	} {
+		for name := range strings.FieldsSeq(t.types) {
+			types[name] = t.part
+		}
+	}
+	return types
+}()
 
 // partOf returns how to read parts of a type; most are not read.
 func partOf(contentType string) part {
@@ -223,12 +201,8 @@ func identify(a *archive.Archive) (string, error) {
 	types, err := ooxmlTypes(a)
 	found := ""
 	for name, contentType := range types {
-		for _, main := range mainTypes {
-			isMain := strings.Contains(contentType, ".main") && a.Has(name)
-			if isMain && strings.HasPrefix(contentType, main.start) && (found == "" || main.name < found) {
-				found = main.name
-				break
-			}
+		if main := partOf(contentType).main; main != "" && a.Has(name) && (found == "" || main < found) {
+			found = main
 		}
 	}
 	return found, err

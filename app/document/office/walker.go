@@ -68,7 +68,9 @@ type sink interface {
 
 // grammar maps elements to their rewritings; other elements are copied. The namespace * matches any namespace. A rewriting
 // receives the start of an element and reads to its end.
-type grammar map[xml.Name]func(w *walker, start xmlpart.Token, out sink) error
+type grammar map[xml.Name]rewriting
+
+type rewriting func(w *walker, start xmlpart.Token, out sink) error
 
 // newLearner returns a walker for the passes that learn which texts of a document stay.
 func newLearner(ctx context.Context) *walker {
@@ -192,13 +194,22 @@ func (w *walker) element(start xmlpart.Token, out sink) error {
 func (w *walker) inner(start xmlpart.Token, out sink) error { return w.copy(start, out, w.element) }
 
 // also returns a rewriting that applies only if a sort of texts is translated.
-func also(sort string, rewrite func(w *walker, start xmlpart.Token, out sink) error) func(w *walker, start xmlpart.Token, out sink) error {
+func also(sort string, rewrite rewriting) rewriting {
 	return func(w *walker, start xmlpart.Token, out sink) error {
 		if !w.options.Also.Has(sort) {
 			return w.inner(start, out)
 		}
 		return rewrite(w, start, out)
 	}
+}
+
+// changed copies an element that change rewrites as a whole.
+func (w *walker) changed(start xmlpart.Token, out sink, change func(raw string) string) error {
+	raw, err := w.bounded(start)
+	if err == nil {
+		_, err = out.WriteString(change(raw))
+	}
+	return err
 }
 
 // bounded returns an element unchanged. Its size is limited like that of a paragraph.
