@@ -27,9 +27,9 @@ async function download(page, n) {
 pageTest('a document comes back translated', { script: { hold: true } }, async (page) => {
   await open(page);
   assert.equal(await page.locator('#text-panel').isVisible(), false);
-  await says(page.locator('#files-hint'), 'Word, text and more');
+  await says(page.locator('#files-hint'), 'Word, PDF, text and more');
   await page.click('#files-kinds summary');
-  await says(page.locator('#files-all'), 'docx txt');
+  await says(page.locator('#files-all'), 'docx pdf txt');
   await page.click('#files-kinds summary');
   await page.setInputFiles('#files', [text('Grüße.txt', 'Good morning.\n\nStay a while.\nGood morning.\n')]);
   await says(item(page).locator('.document-name'), 'Grüße.txt');
@@ -59,6 +59,9 @@ pageTest('several documents are dropped, each into the language that is chosen t
   await pick(page, 'to', 'japanese');
   await drop(['c.txt']);
   for (const n of [0, 1, 2]) await says(state(page, n), 'Translated');
+  for (const [n, language] of ['French', 'French', 'Japanese'].entries()) await says(item(page, n).locator('.document-way'), `Target language: ${language}`);
+  await page.reload();
+  await says(item(page, 2).locator('.document-way'), 'Target language: Japanese');
   assert.deepEqual(await download(page, 1), ['b.fr.txt', 'Bonjour.']);
   assert.deepEqual(await download(page, 2), ['c.ja.txt', 'おはようございます。']);
 });

@@ -13,6 +13,7 @@ import { buffer, json } from 'node:stream/consumers';
  *   loading     the model is not ready
  *   hold        results wait for control.release
  *   maxRecords  of a request
+ *   maxCharacters  of a request, by the key's limit
  *   glossaries  that are stored, as the API lists them; they are the key's, where there is one
  *   languages   their codes; those of `usual` where it is missing
  *   models      by name, each with its pairs of languages: { 'en-ja': { en: ['ja'] } }
@@ -85,7 +86,7 @@ async function answer(req, res) {
   } else if (req.url.endsWith('/events')) {
     await follow(req.url.split('/')[2], res);
   } else if (req.url === '/frontend/settings') {
-    send(res, 200, { supportedFilesFormat: script.noDocuments ? [] : ['.docx', '.txt'] });
+    send(res, 200, { supportedFilesFormat: script.noDocuments ? [] : ['.docx', '.pdf', '.txt'] });
   } else if (translation && req.url !== '/translation/stream') {
     answerJob(req.method, req.url.slice('/jobs/'.length), res);
   } else if (translation) {
@@ -157,6 +158,8 @@ async function translate(payload, res) {
   const failing =
     records.length > script.maxRecords
       ? { status: 413, code: 'too_many_records', message: `${records.length} records, at most ${script.maxRecords} are allowed` }
+      : records.reduce((sum, { text }) => sum + text.length, 0) > script.maxCharacters
+        ? { status: 413, code: 'too_many_characters', message: `the request has ${records.reduce((sum, { text }) => sum + text.length, 0)} characters and your limit allows ${script.maxCharacters} at once: send several requests` }
       : payload.alternatives > script.mostAlternatives
         ? { status: 400, code: 'invalid_option', message: `ask for ${script.mostAlternatives} or fewer` }
         : script.failures?.shift();

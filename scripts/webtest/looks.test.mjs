@@ -115,12 +115,14 @@ pageTest('works with the keyboard alone', { path: '/#en/fr' }, async (page) => {
   assert.equal(await focus(), 'source');
   await keyboard.type('Good morning. Where is the station?');
   await translated(page);
-  for (const [key, id] of [['Tab', 'clear'], ['Tab', 'segment active'], ['ArrowDown', 'segment active'], ['Tab', 'copy']]) {
+  for (const [key, id] of [['Tab', 'clear'], ['Tab', 'segment active'], ['ArrowDown', 'segment active'], ['Tab', 'download'], ['Tab', 'copy']]) {
     await keyboard.press(key);
     assert.equal(await focus(), id);
   }
-  await keyboard.press('Shift+Tab');
-  assert.equal(await focus(), 'segment active');
+  for (const id of ['download', 'segment active']) {
+    await keyboard.press('Shift+Tab');
+    assert.equal(await focus(), id);
+  }
   await keyboard.press('Home');
   assert.equal(await page.locator('#output .segment').first().evaluate((span) => span === document.activeElement), true);
   await keyboard.press('Shift+Tab');
@@ -191,6 +193,15 @@ for (const colorScheme of ['light', 'dark']) {
     await page.keyboard.press('Enter');
     await page.locator('#choices [role=option]').nth(1).waitFor();
     await accessible(page, 'alternatives');
+    await page.keyboard.press('F2');
+    await page.locator('#choices-text').waitFor();
+    await accessible(page, 'a sentence that is edited');
+    await screenshot(page, `${colorScheme}-edit`);
+    await page.keyboard.press('Escape');
+    await page.click('#history-button');
+    await page.locator('#history-list button').waitFor();
+    await accessible(page, 'history');
+    await screenshot(page, `${colorScheme}-history`);
     await page.keyboard.press('Escape');
     await page.click('#to .picker-button');
     await accessible(page, 'languages');

@@ -1,5 +1,6 @@
 // Other translations of a sentence: a list below it, which a click or Enter opens. It
-// is a listbox, as the ARIA Authoring Practices describe it.
+// is a listbox, as the ARIA Authoring Practices describe it. A person may also write another
+// translation: F2, or a button below the list, puts a text area in the list's place.
 
 import { ApiError } from './api.js';
 import { say } from './words.js';
@@ -12,6 +13,9 @@ export class Alternatives {
   #box;
   #list;
   #status;
+  #change;
+  #form;
+  #text;
   #blocks;
   #api;
   #changed;
@@ -20,14 +24,17 @@ export class Alternatives {
   #active = -1; // the option that Enter takes
 
   /**
-   * view has the elements: output, and box with list and status in it. changed is called
-   * with the sentence's new span after one was chosen.
+   * view has the elements: output, and box with list, status and the button change in it, and form, with the
+   * text area text and the button cancel. changed is called with the sentence's new span after one was chosen.
    */
-  constructor({ output, box, list, status }, { blocks, api, changed }) {
+  constructor({ output, box, list, status, change, form, text, cancel }, { blocks, api, changed }) {
     this.#output = output;
     this.#box = box;
     this.#list = list;
     this.#status = status;
+    this.#change = change;
+    this.#form = form;
+    this.#text = text;
     this.#blocks = blocks;
     this.#api = api;
     this.#changed = changed;
@@ -36,14 +43,29 @@ export class Alternatives {
       if (document.getSelection().isCollapsed) this.#open(target.closest('.segment')); // or a text is selected to be copied
     });
     output.addEventListener('keydown', (event) => {
-      if (event.key !== 'Enter' && event.key !== ' ') return;
+      if (event.key !== 'Enter' && event.key !== ' ' && event.key !== 'F2') return;
       if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-      if (this.#open(event.target.closest('.segment'))) event.preventDefault();
+      if (!this.#open(event.target.closest('.segment'))) return;
+      event.preventDefault();
+      if (event.key === 'F2') this.#write();
     });
     list.addEventListener('keydown', (event) => this.#key(event));
-    list.addEventListener('mousedown', (event) => event.preventDefault()); // the focus stays
     list.addEventListener('click', ({ target }) => this.#choose(target.closest('[role=option]')));
-    list.addEventListener('focusout', () => this.close());
+    change.addEventListener('click', () => this.#write());
+    text.addEventListener('input', () => this.#takeText());
+    text.addEventListener('keydown', (event) => this.#writeKey(event));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#put(text.value);
+    });
+    cancel.addEventListener('click', () => this.#leave());
+    box.addEventListener('keydown', (event) => event.key === 'Escape' && this.#leave());
+    box.addEventListener('mousedown', (event) => event.target === text || event.preventDefault()); // the focus stays
+    box.addEventListener('focusout', ({ relatedTarget }) => {
+      if (!this.#span || box.contains(relatedTarget)) return;
+      if (!form.hidden) this.#put(text.value, false); // what was written is not lost
+      else this.close();
+    });
   }
 
   /** Closes the list where its sentence is not there any more, or has no translation yet. */
@@ -58,6 +80,41 @@ export class Alternatives {
     this.#box.hidden = true;
   }
 
+  /** Closes the list, and goes back to the sentence. */
+  #leave() {
+    const span = this.#span;
+    this.close();
+    span?.focus();
+  }
+
+  /** Lets the person write a translation of the sentence. */
+  #write() {
+    this.#asking?.abort();
+    const { text } = this.#blocks.sentenceOf(this.#span);
+    Object.assign(this.#text, { value: text, lang: this.#output.lang, dir: this.#output.dir });
+    this.#form.hidden = false;
+    this.#takeText();
+    this.#text.focus(); // before the list goes, which has the focus
+    this.#list.hidden = true;
+    this.#change.hidden = true;
+    this.#status.textContent = '';
+    this.#box.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Keeps what is written to one line, as the sentence is, and as high as it needs. */
+  #takeText() {
+    const text = this.#text;
+    if (/[\r\n]/.test(text.value)) text.value = text.value.replace(/\s*[\r\n]+\s*/g, ' ');
+    text.style.blockSize = 'auto';
+    text.style.blockSize = `${text.scrollHeight + text.offsetHeight - text.clientHeight}px`;
+  }
+
+  #writeKey(event) {
+    if (event.key !== 'Enter' || event.isComposing) return;
+    event.preventDefault();
+    this.#put(this.#text.value);
+  }
+
   /** Opens the list for a sentence; tells whether there is one. */
   #open(span) {
     const sentence = span && this.#blocks.sentenceOf(span);
@@ -65,6 +122,9 @@ export class Alternatives {
     this.close();
     this.#span = span;
     span.setAttribute('aria-expanded', 'true');
+    this.#list.hidden = false;
+    this.#change.hidden = false;
+    this.#form.hidden = true;
     this.#show([], sentence);
     this.#status.textContent = say('Looking for other translations');
     this.#box.hidden = false;
@@ -143,17 +203,25 @@ export class Alternatives {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in moves && last >= 0) this.#activate(moves[event.key]);
     else if (event.key === 'Enter' || event.key === ' ') this.#choose(this.#list.children[this.#active]);
-    else if (event.key === 'Escape') this.#span.focus(); // which closes the list
+    else if (event.key === 'F2') this.#write();
     else return;
     event.preventDefault();
   }
 
   /** Puts the translation that an option shows in the sentence's place. */
   #choose(option) {
-    if (!option) return;
-    const span = this.#blocks.replace(this.#span, option.textContent);
-    this.#changed(span);
-    span.focus();
+    if (option) this.#put(option.textContent);
+  }
+
+  /** Puts a text in the sentence's place, unless there is none, and goes back to the sentence or stays where the focus is. */
+  #put(text, back = true) {
+    let span = this.#span;
+    const written = text.trim();
     this.close();
+    if (written && written !== this.#blocks.sentenceOf(span)?.text) {
+      span = this.#blocks.replace(span, written) ?? span;
+      this.#changed(span);
+    }
+    if (back) span.focus();
   }
 }

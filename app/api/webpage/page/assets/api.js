@@ -16,6 +16,7 @@ import { locale, say } from './words.js';
  *   absent       there is no such thing, or not any more
  *   full         the server takes no further jobs
  *   refused      the server will not translate this
+ *   cancelled    the person in front of the page did not want it
  *   failed       the server could not translate this
  *
  * The message is for people.

@@ -1,5 +1,6 @@
 // A line of the source text with its translation, as the page shows both.
 
+import { set, setText } from './dom.js';
 import { cut, isBlank } from './text.js';
 
 function makeLine() {
@@ -27,6 +28,19 @@ function writeLine(line, text, pieces) {
   return spans;
 }
 
+/** A translation with other texts for some of its segments: other returns that of a segment, undefined where it stays. */
+export function withOthers(translation, other) {
+  const { text, segments } = translation;
+  const others = segments.map((segment) => other(segment) ?? segment.text);
+  if (others.every((one, i) => one === segments[i].text)) return translation;
+  const parts = cut(text, segments.map((segment) => segment.text));
+  return {
+    ...translation,
+    text: parts.map((part) => others[part.index] ?? part.text).join(''),
+    segments: segments.map((segment, i) => ({ ...segment, text: others[i] })),
+  };
+}
+
 /** A line of the source text, where it is shown, and its translation. */
 export class Block {
   text = null;
@@ -38,7 +52,7 @@ export class Block {
   /** Takes another source text. */
   setText(text) {
     this.text = text;
-    this.mirror.replaceChildren(text);
+    setText(this.mirror, text);
     this.forget();
   }
 
@@ -47,14 +61,13 @@ export class Block {
     this.translation = null;
     this.spans = { mirror: new Map(), output: new Map() };
     const { output } = this;
-    output.classList.remove('flagged', 'draft');
     if (isBlank(this.text)) {
-      output.className = 'line';
+      set(output, { className: 'line' });
       output.replaceChildren(this.text);
     } else if (output.textContent.trim()) {
-      output.classList.add('stale');
+      set(output, { className: 'line stale' });
     } else {
-      output.classList.add('awaited');
+      set(output, { className: 'line awaited' });
       const placeholder = document.createElement('span');
       placeholder.className = 'placeholder';
       placeholder.style.inlineSize = `min(100%, ${Math.max(3, this.text.length * 0.5)}em)`;
@@ -85,17 +98,6 @@ export class Block {
       span.ariaExpanded = 'false';
     }
     this.output.className = flags.length > 0 ? 'line flagged' : 'line';
-  }
-
-  /** The translation with another text for one of its segments. */
-  replaced(index, other) {
-    const { text, segments } = this.translation;
-    const parts = cut(text, segments.map((segment) => segment.text));
-    return {
-      ...this.translation,
-      text: parts.map((part) => (part.index === index ? other : part.text)).join(''),
-      segments: segments.map((segment, i) => (i === index ? { ...segment, text: other } : segment)),
-    };
   }
 
   remove() {

@@ -2,15 +2,26 @@
 // translated before is not asked for again, so that a change in a long text costs
 // one line.
 
-import { Block } from './block.js';
+import { Block, withOthers } from './block.js';
+import { session } from './storage.js';
 import { isBlank, unchanged } from './text.js';
 
 const MOST_KNOWN = 5000;
+const MOST_CHOSEN = 1000;
 
 /** Reads an answer of the API, which may come without details. */
 function readAnswer(source, { text = '', detail = {} }) {
   const { segments = [{ source: source.trim(), text: text.trim() }], flags = [], fromLang = '', detected = false } = detail;
   return { text, segments, flags, language: fromLang, detected };
+}
+
+/** The translations that were chosen before the page was loaded again. */
+function readChosen() {
+  try {
+    return new Map(JSON.parse(session.get('chosen')));
+  } catch {
+    return new Map(); // of another version
+  }
 }
 
 /** All lines. The text area is the source of what they say. */
@@ -19,18 +30,19 @@ export class Blocks {
   #blocks = [];
   #byLine = new WeakMap(); // from elements of both sides
   #known = new Map(); // translations by job and text, the oldest first
+  #chosen = readChosen(); // the texts that a person has put in the place of sentences, by job and sentence, the oldest first
   #job = ''; // languages, model and glossary
   #asked = {}; // the same, as requests have it
 
   /** view has the elements: source, a textarea, mirror, and output. */
   constructor(view) {
     this.#view = view;
-    this.update();
+    this.update(view.source.value);
   }
 
   /** Takes the text of the text area over. Lines that are the same keep their translations. */
-  update() {
-    const lines = this.#view.source.value.split('\n');
+  update(text) {
+    const lines = text.split('\n');
     const { head, tail } = unchanged(this.#blocks.map((block) => block.text), lines);
     const end = this.#blocks.length - tail;
     const old = this.#blocks.slice(head, end);
@@ -77,7 +89,7 @@ export class Blocks {
     }
     for (const block of this.#blocks) {
       const translation = block.translation ? null : translations.get(block.text);
-      if (translation) block.setTranslation(translation);
+      if (translation) this.#show(block, translation);
     }
   }
 
@@ -147,14 +159,30 @@ export class Blocks {
     return { ...segment, job: { ...this.#asked, fromLang } };
   }
 
-  /** Puts another translation in the place of a sentence, as sentenceOf; returns its span. */
+  /** Puts another translation in the place of a sentence, as sentenceOf, now and wherever it is translated again; returns its span. */
   replace(span, text) {
     const block = this.#byLine.get(span.parentElement);
     const index = block.indexOf(span);
-    const translation = block.replaced(index, text);
-    this.#known.set(this.#key(block.text), translation);
-    block.setTranslation(translation);
+    this.choose([[block.translation.segments[index].source, text]]);
+    this.#show(block, block.translation);
     return block.spans.output.get(index);
+  }
+
+  /** Says how sentences are to be translated: pairs of sentences and their translations. */
+  choose(pairs) {
+    for (const [sentence, text] of pairs) {
+      const key = this.#key(sentence);
+      this.#chosen.delete(key); // it is the latest again
+      this.#chosen.set(key, text);
+      if (this.#chosen.size > MOST_CHOSEN) this.#chosen.delete(this.#chosen.keys().next().value);
+    }
+    session.set('chosen', JSON.stringify([...this.#chosen]));
+  }
+
+  /** The sentences of the text whose translations a person has chosen, as choose takes them. */
+  get chosen() {
+    const sentences = new Set(this.#blocks.flatMap(({ translation }) => translation?.segments.map(({ source }) => source) ?? []));
+    return [...sentences].filter((sentence) => this.#chosen.has(this.#key(sentence))).map((sentence) => [sentence, this.#chosen.get(this.#key(sentence))]);
   }
 
   /** The segment at an offset in the source text, as segmentOf. */
@@ -201,7 +229,12 @@ export class Blocks {
   /** Shows the translation of before, if there was one. */
   #recall(block) {
     const known = this.#known.get(this.#key(block.text));
-    if (known) block.setTranslation(known);
+    if (known) this.#show(block, known);
+  }
+
+  /** Shows a translation, with what a person has chosen for its sentences. */
+  #show(block, translation) {
+    block.setTranslation(withOthers(translation, ({ source }) => this.#chosen.get(this.#key(source))));
   }
 
   #key(text) {

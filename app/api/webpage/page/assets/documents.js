@@ -1,8 +1,10 @@
 // Documents: files that the server translates as jobs, which go on while the page reloads.
 
 import { ApiError, problem } from './api.js';
+import { download } from './download.js';
+import { nameIn } from './languages.js';
 import { session } from './storage.js';
-import { say } from './words.js';
+import { locale, say } from './words.js';
 
 /** How long to wait before a connection that broke is made again: longer each time. */
 const PAUSE_MS = { first: 500, factor: 1.6, most: 10_000 };
@@ -12,12 +14,9 @@ const FINAL = ['refused', 'size', 'failed', 'absent'];
 
 /** What people call the kinds of documents that most have, by the extension of one. */
 const KINDS = new Map([
-  ['.docx', 'Word'], ['.xlsx', 'Excel'], ['.pptx', 'PowerPoint'], ['.odt', 'LibreOffice'], ['.epub', 'EPUB'], ['.html', 'HTML'],
+  ['.docx', 'Word'], ['.xlsx', 'Excel'], ['.pptx', 'PowerPoint'], ['.pdf', 'PDF'], ['.odt', 'LibreOffice'], ['.epub', 'EPUB'], ['.html', 'HTML'],
   ['.md', 'Markdown'], ['.txt', 'text'], ['.csv', 'tables'], ['.srt', 'subtitles'], ['.po', 'messages of programs'],
 ]);
-
-/** How long the browser may take to save a file. */
-const SAVE_MS = 60_000;
 
 /** A key that no other request has. crypto.randomUUID is only there with HTTPS. */
 const randomKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
@@ -80,8 +79,8 @@ export class Documents {
   #add(files) {
     if (this.#view.input.disabled) return;
     for (const file of files) {
-      const item = this.#show(file.name);
       const way = this.#way();
+      const item = this.#show(file.name, way.toLang);
       item.say(say('Waiting'));
       this.#turn = this.#turn.then(() => this.#watch(item, () => this.#submit(item, file, way)));
     }
@@ -171,15 +170,13 @@ export class Documents {
 
   async #download(item) {
     const { blob, name } = await this.#persist(item, (signal) => this.#api.document(item.id, signal));
-    const link = Object.assign(document.createElement('a'), { href: URL.createObjectURL(blob), download: name || item.name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), SAVE_MS);
+    download(blob, name || item.name);
   }
 
   /** Adds a document to the list. */
-  #show(name, id = null) {
+  #show(name, to, id = null) {
     const { list, template, input } = this.#view;
-    const item = new Item(name, template, () => {
+    const item = new Item(name, to, template, () => {
       item.removed.abort();
       this.#items.delete(item);
       this.#remember();
@@ -195,7 +192,7 @@ export class Documents {
   }
 
   #remember() {
-    const sent = [...this.#items].filter(({ id }) => id).map(({ id, name }) => ({ id, name }));
+    const sent = [...this.#items].filter(({ id }) => id).map(({ id, name, to }) => ({ id, name, to }));
     session.set('documents', sent.length ? JSON.stringify(sent) : null);
   }
 
@@ -206,8 +203,8 @@ export class Documents {
     } catch {
       // Of another version.
     }
-    for (const { id, name } of sent) {
-      const item = this.#show(name, id);
+    for (const { id, name, to } of sent) {
+      const item = this.#show(name, to, id);
       this.#watch(item, () => this.#follow(item));
     }
   }
@@ -221,15 +218,17 @@ class Item {
   id = null; // of its job
   removed = new AbortController();
 
-  constructor(name, template, remove) {
+  constructor(name, to, template, remove) {
     this.name = name;
+    this.to = to; // the code of the target language
     this.element = template.content.firstElementChild.cloneNode(true);
-    const [title, state] = this.element.querySelectorAll('p');
+    const [title, way, state] = this.element.querySelectorAll('p');
     const [download, close] = this.element.querySelectorAll('button');
     this.#state = state;
     this.#progress = this.element.querySelector('progress');
     this.#download = download;
     title.textContent = name;
+    if (to) way.textContent = say('Target language: {language}', { language: nameIn(locale, to) || to });
     this.#progress.setAttribute('aria-label', say('Translation of {name}', { name }));
     download.setAttribute('aria-label', say('Download {name}', { name }));
     close.setAttribute('aria-label', say('Remove {name}', { name }));

@@ -1,5 +1,7 @@
 // Languages: their names, directions, and which two are chosen.
 
+import { readAddress, writeAddress } from './address.js';
+import { otherNames } from './names.js';
 import { lasting } from './storage.js';
 import { locale } from './words.js';
 
@@ -16,7 +18,7 @@ export const direction = (code) => (RIGHT_TO_LEFT.has(code) ? 'rtl' : 'ltr');
 const fold = (word) => word.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** What the browser calls a language, in a language; '' where it knows none. */
-function nameIn(locale, code) {
+export function nameIn(locale, code) {
   try {
     return new Intl.DisplayNames([locale], { type: 'language', fallback: 'none' }).of(code) ?? '';
   } catch {
@@ -34,7 +36,7 @@ export class Languages {
       const english = name || nameIn('en', code) || code;
       const own = nativeName || nameIn(code, code) || english;
       const known = locale === 'en' ? english : nameIn(locale, code) || english; // to who reads the page
-      const words = [own, english, known, nameIn(navigator.language, code), code].map(fold);
+      const words = [own, english, known, ...navigator.languages.map((tag) => nameIn(tag, code)), code, ...otherNames(code)].filter(Boolean).map(fold);
       this.#byCode.set(code, { code, name: own, known, words, targets: new Set(targets), pivots });
     }
     this.list = [...this.#byCode.values()].sort((a, b) => a.known.localeCompare(b.known, locale));
@@ -64,6 +66,20 @@ export class Languages {
     return this.#byCode.get(code);
   }
 
+  /** The code of a language by a code, a tag such as pt-BR, or any of its names; undefined where the server does not have it. */
+  find(asked) {
+    if (!asked.trim()) return undefined;
+    const tags = [asked.trim()];
+    try {
+      const { baseName, language, script } = new Intl.Locale(tags[0]).maximize(); // iw is he, and zh-TW written in Hant
+      tags.push(baseName, `${language}-${script}`, language, tags[0].split('-')[0]);
+    } catch {
+      // It is no tag.
+    }
+    const by = (is) => tags.map((tag) => this.list.find((language) => is(language, fold(tag)))).find(Boolean);
+    return (by(({ code }, tag) => fold(code) === tag) ?? by(({ words }, tag) => words.includes(tag)))?.code;
+  }
+
   /** The languages that fit what was typed, those whose name begins with it first. */
   search(typed) {
     const query = fold(typed.trim());
@@ -85,8 +101,7 @@ export class Choice {
   constructor(languages) {
     this.languages = languages;
     this.#restore();
-    this.readAddress();
-    this.#settle();
+    this.take(readAddress());
   }
 
   /** Takes other languages, of another model. What they do not allow is chosen anew. */
@@ -137,13 +152,18 @@ export class Choice {
     this.#used(this.to);
   }
 
-  /** Takes the languages of the address over; tells whether that changed anything. */
-  readAddress() {
-    const [, from, to] = /^#([\w-]+)\/([\w-]+)$/.exec(location.hash) ?? [];
-    if (!this.#valid(from, to) || (from === this.from && to === this.to)) return false;
-    this.from = from;
-    this.to = to;
-    return true;
+  /** Takes languages over, as a link or the history has them: {from, to}, each '' or unknown where it stays as it is. Tells whether that changed anything. */
+  take(asked) {
+    const before = [this.from, this.to];
+    const [from, to] = [asked.from === AUTO ? AUTO : this.languages.find(asked.from), this.languages.find(asked.to)];
+    if (to && this.#valid(from ?? this.from, to)) {
+      this.from = from ?? this.from;
+      this.to = to;
+    } else if (from && !to && (from === AUTO || this.takesFrom(from))) {
+      this.setFrom(from);
+    }
+    this.#settle();
+    return this.from !== before[0] || this.to !== before[1];
   }
 
   #restore() {
@@ -159,17 +179,16 @@ export class Choice {
   /** Chooses what is still open: from any language to that of the browser. */
   #settle() {
     if (this.from !== AUTO && !this.languages.isSource(this.from)) this.from = AUTO;
-    if (!this.#valid(this.from, this.to)) this.to = this.#target(this.from, 'en');
+    if (!this.#valid(this.from, this.to)) this.to = this.#target(this.from);
     this.#write();
   }
 
-  /** A language to translate another into: a recent one, the browser's, or any; last only where there is no other. */
-  #target(from, last = '') {
+  /** A language to translate another into: a recent one, the browser's, or any. */
+  #target(from) {
     const { languages } = this;
-    const browser = navigator.languages.map((tag) => tag.split('-')[0]);
+    const browser = navigator.languages.map((tag) => languages.find(tag));
     const candidates = [...this.recent, ...browser, 'en', 'fr', ...languages.list.map((l) => l.code)];
-    const reached = candidates.filter((code) => languages.reaches(from, code));
-    return reached.find((code) => code !== last) ?? reached[0] ?? languages.list[0].code;
+    return candidates.find((code) => languages.reaches(from, code)) ?? languages.list[0].code;
   }
 
   #valid(from, to) {
@@ -182,7 +201,7 @@ export class Choice {
   }
 
   #write() {
-    history.replaceState(null, '', `#${this.from}/${this.to}`);
+    writeAddress(this.from, this.to);
     const { from, to, recent } = this;
     lasting.set('languages', JSON.stringify({ from, to, recent }));
   }

@@ -1,19 +1,23 @@
 // The page: what its controls do.
 
+import { readAddress } from './address.js';
 import { Alternatives } from './alternatives.js';
 import { Api } from './api.js';
 import { Blocks } from './blocks.js';
 import { Documents } from './documents.js';
+import { set } from './dom.js';
+import { download } from './download.js';
 import { Glossaries } from './glossaries.js';
 import { Highlight } from './highlight.js';
+import { History } from './history.js';
 import { Keys } from './keys.js';
-import { AUTO, Choice, Languages, direction } from './languages.js';
+import { AUTO, Choice, Languages, direction, nameIn } from './languages.js';
 import { Live } from './live.js';
 import { LongText } from './long.js';
 import { Models } from './models.js';
 import { Picker } from './picker.js';
 import { Notice, Recovery } from './recovery.js';
-import { lasting } from './storage.js';
+import { lasting, session } from './storage.js';
 import { Tabs } from './tabs.js';
 import { countCharacters, describeFlags } from './text.js';
 import { Translator } from './translator.js';
@@ -21,6 +25,7 @@ import { locale, localize, say } from './words.js';
 
 const MOST_NOTES = 5;
 const FEEDBACK_MS = 2000;
+const KEEP_MS = 500; // after the last change
 
 document.documentElement.lang = locale;
 localize(document);
@@ -37,7 +42,7 @@ const recovery = new Recovery({ api, keys, notice });
 const blocks = new Blocks(view);
 const highlight = new Highlight(view, blocks);
 const alternatives = new Alternatives(
-  { output, box: $('choices'), list: $('choices-list'), status: $('choices-status') },
+  { output, box: $('choices'), list: $('choices-list'), status: $('choices-status'), change: $('choices-change'), form: $('choices-form'), text: $('choices-text'), cancel: $('choices-cancel') },
   { blocks, api, changed: showTranslation },
 );
 const long = new LongText(api);
@@ -64,6 +69,11 @@ const documents = new Documents({
   },
 });
 
+const past = new History(
+  { dialog: $('history-dialog'), button: $('history-button'), close: $('history-close'), list: $('history-list'), none: $('history-none'), keep: $('history-keep'), clear: $('history-clear') },
+  { name: (code) => (code === AUTO ? say('Detect language') : nameIn(locale, code) || code), keep: keepWork, restore: restorePast },
+);
+
 const models = new Models({ box: $('model-choice'), select: $('model'), changed: changeModel });
 
 let languages = null; // until they are loaded
@@ -81,7 +91,7 @@ source.addEventListener('input', (event) => {
 });
 source.addEventListener('compositionend', () => translator.soon());
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || $('key-dialog').open || $('text-panel').hidden) return;
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || document.querySelector('dialog[open]') || $('text-panel').hidden) return;
   event.preventDefault();
   translator.now();
 });
@@ -92,23 +102,58 @@ $('cancel').addEventListener('click', () => {
 });
 
 $('clear').addEventListener('click', () => {
+  keepWork();
   setText('');
   source.focus();
 });
 
-/** Shows what follows from the text at once; the translation follows later. */
+/** Shows what follows from the text; the translation follows later. */
 function takeText() {
-  blocks.update();
-  const count = countCharacters(source.value);
-  $('count').textContent = say(count === 1 ? '{count} character' : '{count} characters', { count: count.toLocaleString(locale) });
-  $('clear').hidden = count === 0;
-  showTranslation();
+  const text = source.value;
+  blocks.update(text);
+  const count = countCharacters(text);
+  set($('count'), { textContent: say(count === 1 ? '{count} character' : '{count} characters', { count: count.toLocaleString(locale) }) });
+  set($('clear'), { hidden: count === 0 });
+  showSoon();
 }
 
+/** Puts another text in the place of what is there, which keepWork has kept. */
 function setText(text) {
+  past.begin();
   source.value = text;
   takeText();
   translator.now();
+}
+
+// What outlives the page: the text until the tab is closed, and the history
+
+let keeping = 0;
+
+function keepSoon() {
+  clearTimeout(keeping);
+  keeping = setTimeout(keepWork, KEEP_MS);
+}
+
+function keepWork() {
+  clearTimeout(keeping);
+  const text = source.value;
+  if (!session.set('text', text || null)) session.set('text', null);
+  if (blocks.blank) past.begin();
+  else if (choice && blocks.progress.done > 0) past.keep({ from: choice.from, to: choice.to, text, chosen: blocks.chosen });
+}
+
+window.addEventListener('pagehide', keepWork);
+
+/** Shows a text of the history again. */
+function restorePast({ from, to, text, chosen = [] }) {
+  if (!choice) return;
+  keepWork(); // what is there, in its languages
+  choice.take({ from, to });
+  translator.adopt();
+  if (choice.from === from && choice.to === to) blocks.choose(chosen);
+  tabs.show(0);
+  setText(text);
+  source.focus();
 }
 
 // Languages
@@ -117,12 +162,18 @@ $('swap').addEventListener('click', () => {
   if (!choice) return;
   const { done, total } = blocks.progress;
   const text = done === total ? blocks.translation : source.value;
+  keepWork(); // in its languages
   choice.swap(blocks.detected);
   setText(text);
 });
 
 window.addEventListener('hashchange', () => {
-  if (choice?.readAddress()) translator.now();
+  if (!choice) return; // which reads the address when it is made
+  const asked = readAddress();
+  if (asked.text) keepWork(); // in its languages
+  const changed = choice.take(asked);
+  if (asked.text) setText(asked.text);
+  else if (changed) translator.now();
 });
 
 function choose(change) {
@@ -161,13 +212,9 @@ function showLanguages() {
   from.show(choice.from, choice.from !== AUTO ? languages.get(choice.from).name : detected ? say('{language} (detected)', { language: languages.known(detected) }) : say('Detect language'));
   to.show(choice.to, languages.get(choice.to).name);
   glossaries.offer(choice, detected);
-  for (const element of [source, view.mirror]) {
-    element.dir = known ? direction(known) : 'auto';
-    element.lang = known;
-  }
-  $('swap').disabled = !choice.swaps;
-  output.dir = direction(choice.to);
-  output.lang = choice.to;
+  for (const element of [source, view.mirror]) set(element, { dir: known ? direction(known) : 'auto', lang: known });
+  set($('swap'), { disabled: !choice.swaps });
+  set(output, { dir: direction(choice.to), lang: choice.to });
 }
 
 // The translation
@@ -185,15 +232,16 @@ function showSoon() {
 function showTranslation() {
   if (choice) showLanguages();
   const { busy, progress } = translator;
-  output.setAttribute('aria-busy', String(busy || blocks.drafting)); // what changes while one types is not read aloud
-  $('progress').hidden = !busy;
-  $('status').textContent = busy ? (progress.total > 1 ? say('Translating, {done} of {total} lines', progress) : say('Translating')) : '';
-  $('cancel').hidden = !busy || !long.progress;
-  $('copy').hidden = blocks.progress.done === 0;
+  set(output, { ariaBusy: String(busy || blocks.drafting) }); // what changes while one types is not read aloud
+  set($('progress'), { hidden: !busy });
+  set($('status'), { textContent: busy ? (progress.total > 1 ? say('Translating, {done} of {total} lines', progress) : say('Translating')) : '' });
+  set($('cancel'), { hidden: !busy || !long.progress });
+  for (const id of ['copy', 'download']) set($(id), { hidden: blocks.progress.done === 0 });
   if (!busy && blocks.progress.done > 0) loadGlossaries(); // a key that was needed is there now
   showNotes();
   highlight.refresh();
   alternatives.refresh();
+  keepSoon();
 }
 
 function showNotes() {
@@ -207,7 +255,7 @@ function showNotes() {
   const pivot = choice && progress.done > 0 && languages.get(choice.from === AUTO ? detected : choice.from)?.pivots[choice.to];
   if (pivot) words.push(say('Translated by way of {language}.', { language: languages.known(pivot) }));
   const notes = $('notes');
-  notes.hidden = words.length === 0;
+  set(notes, { hidden: words.length === 0 });
   if (notes.textContent === words.join('')) return;
   notes.replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
 }
@@ -218,7 +266,9 @@ async function loadGlossaries() {
   else showSoon();
 }
 
-// Copying
+// Copying and saving
+
+$('download').addEventListener('click', () => download(new Blob([blocks.translation], { type: 'text/plain' }), `translation.${choice.to}.txt`));
 
 let feedback = 0;
 $('copy').addEventListener('click', async () => {
@@ -269,8 +319,8 @@ $('theme').addEventListener('click', () => {
 
 async function start() {
   showTheme();
-  source.value ||= long.source;
-  takeText(); // a reload may bring text back
+  source.value = readAddress().text || source.value || session.get('text') || long.source; // the browser may bring text back
+  takeText();
   if (matchMedia('(pointer: fine)').matches) source.focus();
   await loadLanguages(); // once the service is ready, which knows its models then
   const { signal } = new AbortController();

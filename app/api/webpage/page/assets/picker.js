@@ -1,6 +1,7 @@
 // A button that opens a list of languages, which typing narrows down: a combobox with
 // a listbox, as the ARIA Authoring Practices describe it.
 
+import { set } from './dom.js';
 import { AUTO } from './languages.js';
 import { locale, say } from './words.js';
 
@@ -15,6 +16,7 @@ function element(name, properties, ...children) {
 export class Picker {
   #root;
   #button;
+  #value;
   #panel;
   #input;
   #list;
@@ -34,6 +36,7 @@ export class Picker {
     this.#choose = choose;
     root.append(template.content.cloneNode(true));
     this.#button = root.querySelector('.picker-button');
+    this.#value = root.querySelector('.picker-value');
     this.#panel = root.querySelector('.picker-panel');
     this.#input = root.querySelector('input');
     this.#list = root.querySelector('.picker-list');
@@ -58,9 +61,7 @@ export class Picker {
   /** Shows a choice. text is what the button says. */
   show(code, text) {
     this.#code = code;
-    const value = this.#button.querySelector('.picker-value');
-    value.textContent = text;
-    value.lang = code === AUTO ? locale : code;
+    set(this.#value, { textContent: text, lang: code === AUTO ? locale : code });
   }
 
   #listen() {

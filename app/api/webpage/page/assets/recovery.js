@@ -8,6 +8,9 @@ const POLL_SECONDS = 1;
 const MOST_TRIES = 8; // that the page makes by itself
 const MOST_BROKEN = 3; // of them, when answers are cut off
 
+/** Failures that the same request meets again. */
+const FINAL = ['size', 'refused'];
+
 /** How long to wait where the server does not say, in seconds: 1, 2, 4, … 30. */
 const backoff = (attempt) => Math.min(2 ** (attempt - 1), 30);
 
@@ -107,7 +110,7 @@ export class Recovery {
       return this.#countDown(err.message, seconds, signal);
     }
     if (!(err instanceof ApiError)) console.error(err); // a fault of the page or of a proxy
-    this.#notice.show(err instanceof ApiError ? err.message : say('The server gave an answer that makes no sense.'), { action: say('Try again') });
+    this.#notice.show(err instanceof ApiError ? err.message : say('The server gave an answer that makes no sense.'), { action: FINAL.includes(kind) ? '' : say('Try again') });
     return this.#notice.pause(signal);
   }
 

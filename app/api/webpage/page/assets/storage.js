@@ -10,19 +10,21 @@ function remember(storage) {
         return null;
       }
     },
+    /** Remembers a value, or with null none; tells whether that was possible. What does not fit is forgotten, and what was there before. */
     set(name, value) {
       try {
-        if (value === null) storage().removeItem(`dragoman.${name}`);
-        else storage().setItem(`dragoman.${name}`, value);
+        storage().removeItem(`dragoman.${name}`);
+        if (value !== null) storage().setItem(`dragoman.${name}`, value);
+        return true;
       } catch {
-        // Forgotten with the page.
+        return false;
       }
     },
   };
 }
 
-/** Outlives the tab: languages and theme. */
+/** Outlives the tab: languages, theme and history. */
 export const lasting = remember(() => localStorage);
 
-/** Ends with the tab: the API key. */
+/** Ends with the tab: the API key and the text. */
 export const session = remember(() => sessionStorage);

@@ -6,14 +6,10 @@ import { say } from './words.js';
 export const isBlank = (text) => !/\S/u.test(text);
 
 /** Counts characters as Unicode does: an emoji counts once where a string has it twice. */
-export function countCharacters(text) {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-}
+export const countCharacters = (text) => text.length - (text.match(/[\u{10000}-\u{10FFFF}]/gu)?.length ?? 0);
 
 /**
- * Compares two lists of lines: how many are the same at the start (head) and at the
+ * Compares two lists of lines, or two texts: how many lines or units of UTF-16 are the same at the start (head) and at the
  * end (tail). The two parts do not overlap.
  */
 export function unchanged(before, after) {
@@ -21,7 +17,7 @@ export function unchanged(before, after) {
   let head = 0;
   while (head < most && before[head] === after[head]) head++;
   let tail = 0;
-  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+  while (tail < most - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
   return { head, tail };
 }
 
@@ -31,12 +27,8 @@ export function unchanged(before, after) {
  */
 export function difference(before, after) {
   if (before === after) return null;
-  const most = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < most && before[head] === after[head]) head++;
+  let { head, tail } = unchanged(before, after);
   if (isHighSurrogate(before[head - 1])) head--; // half a character
-  let tail = 0;
-  while (tail < most - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
   if (tail > 0 && isLowSurrogate(before.at(-tail))) tail--;
   const from = countCharacters(before.slice(0, head));
   return { from, to: from + countCharacters(before.slice(head, before.length - tail)), text: after.slice(head, after.length - tail) };

@@ -22,6 +22,7 @@ export class Translator {
   #glossary;
   #changed;
   #batch = BATCH;
+  #refused = new Map(); // lines that are too long for the server: its error by text
   #timer = 0;
   #running = null; // aborts what is in flight
   #cancelled = false; // by the person in front of the page
@@ -83,6 +84,11 @@ export class Translator {
     }
   }
 
+  /** Takes the languages, the model and the glossary over for all lines. */
+  adopt() {
+    this.#job();
+  }
+
   /** How to translate, as requests have it; null as long as that is unknown. */
   #job() {
     const pair = this.#pair();
@@ -111,18 +117,26 @@ export class Translator {
   }
 
   async #translate(job, signal) {
-    while (this.#blocks.missing().length > 0) {
+    this.#refused.clear();
+    while (this.#missing().length > 0) {
       await this.#recovery.run(() => this.#some(job, signal), signal);
     }
+    const [refusal] = this.#refused.values();
+    if (refusal) await this.#recovery.run(() => Promise.reject(refusal), signal);
+  }
+
+  /** The lines that have no translation yet, and may get one. */
+  #missing() {
+    return this.#blocks.missing().filter(({ text }) => !this.#refused.has(text));
   }
 
   /** Translates some of the lines without a translation, or finds out how far their job is. */
   async #some(job, signal) {
     if (this.#cancelled) {
       this.#cancelled = false;
-      throw new ApiError('refused', say('The translation was cancelled.'));
+      throw new ApiError('cancelled', say('The translation was cancelled.'));
     }
-    const missing = this.#blocks.missing();
+    const missing = this.#missing();
     const fresh = missing.filter(({ text }) => !this.#long.has(text)); // since there is a job
     if (!this.#long.takes(fresh) && fresh.length > 0) {
       return (await this.#live.settle(job, this.#text, signal)) || this.#request(fresh, job, signal);
@@ -147,8 +161,9 @@ export class Translator {
         this.#changed();
       }
     } catch (err) {
-      if (err.kind !== 'size' || batch.length < 2) throw err;
-      this.#batch = { lines: batch.length >> 1, characters: BATCH.characters };
+      if (err.kind !== 'size') throw err;
+      if (batch.length < 2) this.#refused.set(batch[0].text, err); // the others need not wait
+      else this.#batch = { lines: batch.length >> 1, characters: BATCH.characters };
       return;
     }
     if (left.size > 0) throw new ApiError('failed', say('The server left a part of the text out.'));
