@@ -42,6 +42,19 @@ const (
 	TokenizerConfigFile = "tokenizer_config.json"
 )
 
+// Files of the weights of a checkpoint in Hugging Face's form, or their indices.
+const (
+	SafetensorsFile      = "model.safetensors"
+	SafetensorsIndexFile = "model.safetensors.index.json"
+	TorchFile            = "pytorch_model.bin"
+	TorchIndexFile       = "pytorch_model.bin.index.json"
+	HalfFile             = "model.fp16.safetensors" // the variant in 16 bits
+)
+
+// WeightFiles are the files of weights, or their indices. The first existing one counts: safetensors before torch, because a
+// safetensors file has no code.
+var WeightFiles = []string{SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile, HalfFile}
+
 // ManifestFormat is the version of the exported folder's layout and graphs. The version changes whenever folders exported by an
 // older build must be exported again.
 const ManifestFormat = 4

@@ -83,8 +83,6 @@ type Config struct {
 	Framing   Framing
 	// Prefixes are prepended to texts, by source and target language, such as "translate English to German: "; nil for none.
 	Prefixes map[[2]string]string
-	// Unused is the number of unused ids after the languages.
-	Unused int
 }
 
 // Language is a language of a model.
@@ -143,10 +141,6 @@ func New(c Config) (*Tokenizer, error) {
 		}
 		t.codes[l.Code], t.size = l.ID, max(t.size, int(l.ID)+1)
 	}
-	if c.Unused < 0 {
-		return nil, fmt.Errorf("%d unused ids", c.Unused)
-	}
-	t.size += c.Unused
 	t.buffers.New = func() any { return new(buffer) }
 	return t, nil
 }
@@ -190,8 +184,7 @@ func sideOf(pieces *spm.Model, vocab *vocabulary) side {
 	return s
 }
 
-// SourceSize returns the number of ids of sources: of the vocabulary, the languages and the unused ids. A model's embedding has
-// at least as many rows.
+// SourceSize returns the number of ids of sources, of the vocabulary and the languages. A model's embedding has at least as many rows.
 func (t *Tokenizer) SourceSize() int { return t.size }
 
 // Size returns the number of ids of translations.

@@ -25,7 +25,7 @@ func (t *tokenizers) get(family string, m *model.Manifest, open func() (*tokeniz
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		key += " " + name + " " + files[name].SHA256
 	}
-	for _, side := range [][]string{m.Sources, m.Targets} { // because the files do not always contain the languages
+	for _, side := range [][]string{m.Languages, m.Sources, m.Targets} { // because the files do not always contain the languages
 		key += " " + strings.Join(side, ",")
 	}
 	t.mu.Lock()

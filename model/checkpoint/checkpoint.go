@@ -1,6 +1,6 @@
 // Package checkpoint reads the tensors and the description of a checkpoint of one of the networks of package model/family: Hugging
-// Face's model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards; a model of CTranslate2's
-// converters, see package model/ctranslate2; or, after [Convert], a model in Marian's formats, of Firefox or Opus-MT.
+// Face's model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards; a model of CTranslate2's converters, see package model/ctranslate2; or, after [Convert], a model in
+// Marian's formats, of Firefox or Opus-MT.
 //
 // [Open] reads headers and checks that the tensors are exactly those of the sizes. [Tensor.ReadFloat32] then streams values from the
 // file, so a checkpoint of many gigabytes needs a few kilobytes of memory. Files are hostile: sizes are checked before anything is
@@ -10,22 +10,12 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"dragoman/model"
+	"dragoman/model/ctranslate2"
 	"dragoman/model/family"
 )
-
-// Names of the files of a checkpoint.
-const (
-	SafetensorsFile      = "model.safetensors"
-	SafetensorsIndexFile = "model.safetensors.index.json"
-	TorchFile            = "pytorch_model.bin"
-	TorchIndexFile       = "pytorch_model.bin.index.json"
-)
-
-// WeightFiles are the files of weights, or their indices. The first existing one counts: safetensors before torch, because a
-// safetensors file has no code.
-var WeightFiles = []string{SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile}
 
 // Checkpoint is an open checkpoint. All its methods except Close are safe for concurrent use.
 type Checkpoint struct {
@@ -36,12 +26,12 @@ type Checkpoint struct {
 // Open opens the checkpoint in the folder dir. It fails, with the name of the field or tensor, if config.json is not of a supported
 // model or the weights do not match it. The files stay open until Close.
 func Open(dir string) (*Checkpoint, error) {
-	if ok, err := IsConverted(model.Folder(dir)); err != nil {
+	if ok, err := ctranslate2.IsConverted(model.Folder(dir)); err != nil {
 		return nil, err
 	} else if ok {
 		return openConverted(dir)
 	}
-	spec, network, err := family.ReadConfig(dir)
+	spec, network, err := readSpec(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +51,7 @@ func Open(dir string) (*Checkpoint, error) {
 // ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir. It fails, with the name of the field, if it is
 // not a supported model.
 func ReadSpec(dir string) (model.Spec, error) {
-	if ok, err := IsConverted(model.Folder(dir)); err != nil {
+	if ok, err := ctranslate2.IsConverted(model.Folder(dir)); err != nil {
 		return model.Spec{}, err
 	} else if ok {
 		ckpt, err := openConverted(dir)
@@ -70,8 +60,17 @@ func ReadSpec(dir string) (model.Spec, error) {
 		}
 		return ckpt.Spec(), ckpt.Close()
 	}
-	spec, _, err := family.ReadConfig(dir)
+	spec, _, err := readSpec(dir)
 	return spec, err
+}
+
+// readSpec reads the spec and the network of a checkpoint in Hugging Face's form.
+func readSpec(dir string) (model.Spec, *family.Network, error) {
+	spec, network, err := family.ReadConfig(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return spec, network, otherForm(err, filesBelow(dir))
+	}
+	return spec, network, err
 }
 
 // Spec returns the model's sizes, special ids and decoding defaults.

@@ -71,7 +71,7 @@ func TestOpenOtherNames(t *testing.T) {
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := folderOf(t, config)
-			writeModel(t, dir, SafetensorsFile, change(sources(want, F32)))
+			writeModel(t, dir, model.SafetensorsFile, change(sources(want, F32)))
 			c := open(t, dir)
 			for _, name := range []string{SharedEmbedding, "model.encoder.embed_tokens.weight",
 				"model.decoder.embed_tokens.weight", "lm_head.weight"} {
@@ -114,7 +114,7 @@ func TestOpenSafetensorsShards(t *testing.T) {
 			entries = append(entries, fmt.Sprintf("%q: %q", s.Name, []string{a, b}[min(1, i/7)]))
 		}
 		index := `{"metadata": {}, "weight_map": {` + strings.Join(entries, ",") + "}}"
-		require.NoError(t, os.WriteFile(filepath.Join(dir, SafetensorsIndexFile), []byte(edit(index)), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, model.SafetensorsIndexFile), []byte(edit(index)), 0o644))
 		return dir
 	}
 	same := func(index string) string { return index }
@@ -141,7 +141,7 @@ func TestOpenSafetensorsShards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(build(t, func(s string) string { return strings.Replace(s, test.from, test.to, 1) }))
 			require.ErrorContains(t, err, test.want)
-			assert.ErrorContains(t, err, SafetensorsIndexFile)
+			assert.ErrorContains(t, err, model.SafetensorsIndexFile)
 		})
 	}
 	t.Run("tensor in both", func(t *testing.T) {
@@ -199,10 +199,10 @@ func TestOpenRefusesTensors(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := folderOf(t, settings(t, test.config))
-			writeModel(t, dir, SafetensorsFile, test.change(sources(want, F32)))
+			writeModel(t, dir, model.SafetensorsFile, test.change(sources(want, F32)))
 			_, err := Open(dir)
 			require.ErrorContains(t, err, test.want)
-			assert.ErrorContains(t, err, filepath.Join(dir, SafetensorsFile))
+			assert.ErrorContains(t, err, filepath.Join(dir, model.SafetensorsFile))
 		})
 	}
 }
@@ -215,10 +215,10 @@ func TestOpenRefusesFolders(t *testing.T) {
 		want string
 	}{
 		"nothing":            {"README.md", nil, "no weights in "},
-		"empty weights":      {SafetensorsFile, nil, "0 bytes are too few for a safetensors file"},
-		"huge index":         {TorchIndexFile, make([]byte, MaxIndex+1), "is larger than 8388608 bytes"},
+		"empty weights":      {model.SafetensorsFile, nil, "0 bytes are too few for a safetensors file"},
+		"huge index":         {model.TorchIndexFile, make([]byte, MaxIndex+1), "is larger than 8388608 bytes"},
 		"generation garbage": {model.GenerationConfigFile, []byte("{"), "generation_config.json: unexpected EOF"},
-		"not a torch file":   {TorchFile, []byte("hello"), "not a torch file, or truncated or damaged"},
+		"not a torch file":   {model.TorchFile, []byte("hello"), "not a torch file, or truncated or damaged"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestOpenRefusesFolders(t *testing.T) {
 	})
 	t.Run("weights are a folder", func(t *testing.T) {
 		dir := folderOf(t, config)
-		require.NoError(t, os.Mkdir(filepath.Join(dir, SafetensorsFile), 0o755))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, model.SafetensorsFile), 0o755))
 		_, err := Open(dir)
 		assert.ErrorContains(t, err, "is not a file")
 	})

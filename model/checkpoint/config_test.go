@@ -73,7 +73,7 @@ func TestReadSpecRefuses(t *testing.T) {
 		"activation":          {"activation_function", "gelu", `"activation_function" is "gelu": only "relu" is supported`},
 		"post-norm":           {"normalize_before", false, `"normalize_before" is false: only true is supported`},
 		"embedding norm":      {"normalize_embedding", true, `"normalize_embedding" is true: only false is supported`},
-		"quantized":           {"quantization_config", map[string]any{"bits": 4}, `"quantization_config" is {"bits":4}: only null`},
+		"quantized":           {"quantization_config", map[string]any{"bits": 4}, `"quantization_config" is {"bits":4}: quantized weights (of an unknown kind) are not supported`},
 		"number for bool":     {"scale_embedding", 1, `"scale_embedding" is 1: true or false is supported`},
 		"id out of range":     {"pad_token_id", 12, `"pad_token_id" is 12: an integer from 0 to 11 is supported`},
 		"negative id":         {"decoder_start_token_id", -2, `"decoder_start_token_id" is -2`},

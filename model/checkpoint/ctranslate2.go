@@ -26,15 +26,6 @@ type converted struct {
 	err  error // the first error of the network's parts
 }
 
-// IsConverted reports whether files have a model in CTranslate2's form, and no other weights.
-func IsConverted(files model.Files) (bool, error) {
-	if ok, err := files.Has(ctranslate2.ModelFile); err != nil || !ok {
-		return false, err
-	}
-	other, err := model.First(files, WeightFiles...)
-	return other == "" && err == nil, err
-}
-
 // openConverted opens the model in CTranslate2's form in a folder.
 func openConverted(dir string) (ckpt *Checkpoint, err error) {
 	path := filepath.Join(dir, ctranslate2.ModelFile)

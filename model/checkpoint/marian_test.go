@@ -142,7 +142,7 @@ func TestLogitsWithoutBias(t *testing.T) {
 				tensors = append(tensors, constant(p.Name, 1, p.Shape...))
 			}
 		}
-		writeModel(t, dir, SafetensorsFile, tensors)
+		writeModel(t, dir, model.SafetensorsFile, tensors)
 		if test.fails != "" {
 			_, err = Open(dir)
 			require.ErrorContains(t, err, test.fails, name)
@@ -167,7 +167,7 @@ func TestPositionsOfMarian(t *testing.T) {
 		for _, p := range Layout(spec) {
 			tensors = append(tensors, constant(p.Name, 1, p.Shape...))
 		}
-		writeModel(t, dir, SafetensorsFile, tensors)
+		writeModel(t, dir, model.SafetensorsFile, tensors)
 		return dir
 	}
 	assert.Equal(t, model.OriginalPositions, open(t, write()).Spec().Positions)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
 func TestUnpickleRefuses(t *testing.T) {
@@ -79,7 +81,7 @@ func TestUnpickleRefuses(t *testing.T) {
 
 // The scan must let through all that torch writes: a state dict of real size.
 func TestScanPickleTorch(t *testing.T) {
-	raw, err := os.ReadFile("testdata/torch/" + TorchFile)
+	raw, err := os.ReadFile("testdata/torch/" + model.TorchFile)
 	require.NoError(t, err)
 	tensors, err := parseTorch(bytes.NewReader(raw), int64(len(raw)))
 	require.NoError(t, err)

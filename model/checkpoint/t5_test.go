@@ -112,7 +112,7 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 		"few buckets":     {"relative_attention_num_buckets", 2, `an integer from 4 to 8192`},
 		"many buckets":    {"relative_attention_num_buckets", 512, `more than half of "relative_attention_num_buckets", 512`},
 		"short distances": {"relative_attention_max_distance", 16, `"relative_attention_max_distance" is 16: more than half of`},
-		"quantized":       {"quantization_config", map[string]any{}, `"quantization_config" is {}: only null`},
+		"quantized":       {"quantization_config", map[string]any{}, `"quantization_config" is {}: quantized weights`},
 		"forced start":    {"forced_bos_token_id", 7, `"forced_bos_token_id" is 7: only null is supported`},
 		"other token":     {"pad_token_id", 256000, `"pad_token_id" is 256000`},
 	} {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 	"github.com/x448/float16"
 )
 
@@ -99,7 +101,7 @@ func TestReadFloat32Unreadable(t *testing.T) {
 func TestReadFloat32Truncated(t *testing.T) {
 	dir := folderOf(t, settings(t, nil), "safetensors/*")
 	c := open(t, dir)
-	require.NoError(t, os.Truncate(filepath.Join(dir, SafetensorsFile), 4096))
+	require.NoError(t, os.Truncate(filepath.Join(dir, model.SafetensorsFile), 4096))
 	tensor, err := c.Tensor(SharedEmbedding)
 	require.NoError(t, err)
 	err = tensor.ReadFloat32(make([]float32, tensor.Len()), 0)

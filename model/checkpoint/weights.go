@@ -35,7 +35,7 @@ var parsers = map[string]func(r io.ReaderAt, size int64) (map[string]Tensor, err
 
 // openWeights opens the weights in dir. The caller must close them.
 func openWeights(dir string) (*weights, error) {
-	for _, name := range WeightFiles {
+	for _, name := range model.WeightFiles {
 		w := &weights{path: filepath.Join(dir, name), tensors: make(map[string]Tensor)}
 		if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -56,8 +56,16 @@ func openWeights(dir string) (*weights, error) {
 	if w, err := openUnpacked(dir); w != nil || err != nil {
 		return w, err
 	}
-	return nil, fmt.Errorf("no weights in %s: expected %s, %s, %s or %s", dir,
-		SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile)
+	return nil, otherForm(fmt.Errorf("no weights in %s: expected one of %s", dir, strings.Join(model.WeightFiles, ", ")), filesBelow(dir))
+}
+
+// filesBelow returns the names of the files in a folder and in its folders.
+func filesBelow(dir string) (names []string) {
+	for _, pattern := range []string{"*", "*/*"} {
+		found, _ := fs.Glob(os.DirFS(dir), pattern) // no error, because the pattern is valid
+		names = append(names, found...)
+	}
+	return names
 }
 
 // open opens the files, which must have each tensor of an index.
@@ -72,7 +80,27 @@ func (w *weights) open(dir string, files []string, shardOf map[string]string) er
 			return fmt.Errorf("%s: tensor %.100q is not in %s", w.path, name, shardOf[name])
 		}
 	}
+	for _, prefix := range wrappers {
+		w.unwrap(prefix)
+	}
 	return nil
+}
+
+// wrappers are the prefixes of the tensors of a model that was saved while wrapped: by torch.compile, or for training on several GPUs.
+var wrappers = []string{"_orig_mod.", "module.", "_orig_mod."}
+
+// unwrap removes a prefix from the names of the tensors, if all have it.
+func (w *weights) unwrap(prefix string) {
+	plain := make(map[string]Tensor, len(w.tensors))
+	for name, t := range w.tensors {
+		short, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			return
+		}
+		t.Name = short
+		plain[short] = t
+	}
+	w.tensors = plain
 }
 
 // readIndex reads the shards of tensors.

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/model"
+
 	"dragoman/model/checkpoint/safetensorstest"
 )
 
@@ -19,7 +21,7 @@ func TestWriteSafetensors(t *testing.T) {
 	for _, dtype := range []DType{F32, F16} {
 		t.Run(string(dtype), func(t *testing.T) {
 			dir := folderOf(t, settings(t, nil))
-			writeModel(t, dir, SafetensorsFile, sources(want, dtype))
+			writeModel(t, dir, model.SafetensorsFile, sources(want, dtype))
 			got := open(t, dir)
 			for name, tensor := range got.tensors {
 				assert.Equal(t, dtype, tensor.DType)

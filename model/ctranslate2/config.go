@@ -27,6 +27,15 @@ const (
 	maxVocabulary = 64 << 20
 )
 
+// IsConverted reports whether files have a model in CTranslate2's form, and no weights in Hugging Face's.
+func IsConverted(files model.Files) (bool, error) {
+	if ok, err := files.Has(ModelFile); err != nil || !ok {
+		return false, err
+	}
+	other, err := model.First(files, model.WeightFiles...)
+	return other == "" && err == nil, err
+}
+
 // Config is a config.json.
 type Config struct {
 	Unknown      string   `json:"unk_token"`

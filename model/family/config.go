@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	if err != nil || n == nil {
 		return model.Spec{}, nil, fmt.Errorf("\"model_type\" is %s: supported are %s", object.OrMissing(o.Get("model_type")), supportedTypes())
 	}
+	checkQuantized(o)
 	for _, s := range slices.Concat(commonSettings, n.fixed) {
 		o.OneOf(s.name, s.literal)
 	}
@@ -84,6 +86,20 @@ func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	checkAliases(o, spec)
 	n.parts(o, &spec)
 	return spec, n, o.Err
+}
+
+// checkQuantized fails for weights that another program has quantized.
+func checkQuantized(o *object.Fields) {
+	raw := o.Get("quantization_config")
+	if raw == nil || string(raw) == "null" {
+		return
+	}
+	var by struct {
+		Method string `json:"quant_method"`
+	}
+	_ = json.Unmarshal(raw, &by) // other values have no method
+	o.Fail("quantization_config", "quantized weights (%s) are not supported: name the checkpoint that they were made of, and the precision int8 for fewer bits",
+		cmp.Or(by.Method, "of an unknown kind"))
 }
 
 // checkAliases checks the sizes that also have another name in Hugging Face's classes; in these classes, the last one in the file

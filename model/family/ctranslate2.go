@@ -40,9 +40,9 @@ func FirstToken(config ctranslate2.Config, targets map[string]int64) (string, er
 }
 
 // convertedPieces are the sets of files that split text into pieces, by priority: the SentencePiece model of both sides, or of each,
-// codes, or a SentencePiece model with Hugging Face's names.
+// codes, or a SentencePiece model with other names.
 var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes},
-	{model.PieceModelFile}, {t5PiecesFile}}
+	{model.PieceModelFile}, {t5PiecesFile}, {"spm.model"}}
 
 // chooseConverted returns the tokenizer's files, those of pieces first.
 func chooseConverted(files model.Files) ([]string, error) {
@@ -124,15 +124,12 @@ func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage 
 		return tokens, t5
 	}
 	for _, like := range []*Family{m2m100, nllb, mbart} {
-		for _, l := range like.tokens() {
-			if id, ok := ids[l.token]; ok {
-				tokens[l.code] = id
+		if list := listedLanguages(ids, like.tokens()); len(list) > 1 {
+			for _, l := range list {
+				tokens[l.Code] = l.ID
 			}
-		}
-		if len(tokens) > 1 {
 			return tokens, like
 		}
-		clear(tokens)
 	}
 	return nil, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,12 +168,13 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 				tokens[id] = token
 			}
 			if test.tokens != nil {
-				tokens = append(tokens, make([]string, len(c.Languages)+c.Unused)...)
+				tokens = append(tokens, make([]string, len(c.Languages)+1)...)
 				for i := range tokens {
 					tokens[i] = cmp.Or(tokens[i], fmt.Sprint("madeupword", i))
 				}
 				for _, l := range c.Languages {
-					tokens[l.ID] = tokenOf(test.tokens, l.Code)
+					i := slices.IndexFunc(test.tokens, func(own languageToken) bool { return own.code == l.Code })
+					tokens[l.ID] = test.tokens[i].token
 				}
 			}
 			raw, err := json.Marshal(tokens)

@@ -39,19 +39,24 @@ func ParseDirections(text string) (d Directions, err error) {
 }
 
 // Directions returns the languages of a checkpoint. name is the name of its repository or folder; set has the user's languages, which
-// have priority.
+// have priority. None for a family whose tokenizer has a token for each language means all.
 func (f *Family) Directions(files model.Files, name string, set Directions) (Directions, error) {
-	if f.directions == nil {
-		if len(set.All()) > 0 {
-			return Directions{}, fmt.Errorf("MODEL_LANGUAGES is set, but a model of the family %s says itself which languages it has: leave it out", f.Name)
-		}
+	if f.directions == nil && len(set.All()) == 0 {
 		return Directions{}, nil
 	}
 	s, err := readSettings(files)
 	if err != nil {
 		return Directions{}, err
 	}
-	return f.directions(files, s, name, set)
+	if f.directions != nil {
+		return f.directions(files, s, name, set)
+	}
+	a, err := readAdded(files, s, nil)
+	if err != nil {
+		return Directions{}, err
+	}
+	all := codesOf(withAdded(inOrder(f.tokens(), 0), f.tokens(), a.languages()))
+	return set.or(Directions{all, all}), checkTokens(set.All(), all, "the tokenizer")
 }
 
 // All returns the languages of both sides, sorted.
@@ -86,11 +91,18 @@ func (d Directions) known() (Directions, error) {
 	return d, nil
 }
 
+// forms are the ends of the names of converted models: opus-mt-en-fr-ct2-float16.
+var forms = setOf(`ct2 ctranslate2 ct2fast float32 float16 bfloat16 int16 int8 int8_float32 int8_float16 int8_bfloat16 fp32 fp16 bf16 8bit 16bit
+	quantized converted lora`)
+
 // pairOf returns the languages at the end of the name of a repository, also with a revision, of a folder or of an Argos package:
 // opus-mt-en-fr.
 func pairOf(name string) Directions {
 	base, _, _ := strings.Cut(path.Base(filepath.ToSlash(name)), "@")
 	parts := strings.Split(strings.TrimSuffix(base, ctranslate2.PackageExt), "-")
+	for len(parts) > 0 && forms[strings.ToLower(parts[len(parts)-1])] {
+		parts = parts[:len(parts)-1]
+	}
 	if len(parts) < 2 {
 		return Directions{}
 	}

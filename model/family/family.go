@@ -32,7 +32,7 @@ type Family struct {
 	choose func(model.Files) ([]string, error)
 	// tokens are the tokens of the languages, if the family determines them.
 	tokens func() []languageToken
-	// directions is [Family.Directions]; nil: all languages of the tokenizer.
+	// directions is [Family.Directions]; nil: all languages with tokens.
 	directions func(files model.Files, s settings, name string, set Directions) (Directions, error)
 	// framing has the tokens around a text, unless config sets others.
 	framing tokenizer.Framing
@@ -70,7 +70,6 @@ type settings struct {
 	Class          string `json:"tokenizer_class"`
 	Origin         string `json:"name_or_path"` // the original of a fine-tune
 	LanguageCodes  string `json:"language_codes"`
-	MadeUpWords    *int   `json:"num_madeup_words"`
 	LegacySuffixes bool   `json:"legacy_behaviour"`
 	SourceLanguage string `json:"source_lang"`
 	TargetLanguage string `json:"target_lang"`
@@ -78,7 +77,7 @@ type settings struct {
 	// mBART-50's.
 	SrcLang string `json:"src_lang"`
 	TgtLang string `json:"tgt_lang"`
-	// See [Family.checkAdded].
+	// See [readAdded] and [added.check].
 	AddedTokens   map[string]addedToken `json:"added_tokens_decoder"` // by id
 	End           tokenName             `json:"eos_token"`
 	Unknown       tokenName             `json:"unk_token"`
@@ -96,18 +95,16 @@ func Recognize(files model.Files, name string) (*Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, having := familiesOf(modelType); len(having) == 1 {
+	isConverted, err := ctranslate2.IsConverted(files) // before config.json decides, which may have the fields of both forms
+	if err != nil {
+		return nil, err
+	}
+	if _, having := familiesOf(modelType); len(having) == 1 && !isConverted {
 		return having[0], nil
 	}
 	s, err := readSettings(files)
 	if err != nil {
 		return nil, err
-	}
-	isConverted := false
-	if modelType == "" { // as in CTranslate2's config.json
-		if isConverted, err = files.Has(ctranslate2.ModelFile); err != nil {
-			return nil, err
-		}
 	}
 	if isConverted && s.Class == "" {
 		return converted, nil
@@ -182,10 +179,14 @@ func (f *Family) CopyTokenizer(from, to string) ([]string, error) {
 			return nil, err
 		}
 	}
-	if f.inside == nil {
+	inside := f.inside
+	if f.tokens != nil {
+		inside = f.addedInside
+	}
+	if inside == nil {
 		return names, nil
 	}
-	files, err := f.inside(from)
+	files, err := inside(from)
 	for name, raw := range files {
 		if err := os.WriteFile(filepath.Join(to, name), raw, 0o644); err != nil {
 			return nil, err
@@ -207,6 +208,17 @@ func (f *Family) PullFiles(files model.Files) ([]string, error) {
 	return append(names[:len(names):len(names)], more...), err
 }
 
+// Files returns the names of all files of tokenizers and settings beside config.json, and of the model card.
+func Files() (names []string) {
+	for _, f := range families {
+		for _, set := range f.files {
+			names = append(names, set...)
+		}
+	}
+	names = append(names, model.GenerationConfigFile, model.TokenizerConfigFile, AddedTokensFile, SpecialTokensFile, CardFile)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
+}
+
 // maxPieces is the maximum size of a file of pieces in bytes.
 const maxPieces = 64 << 20
 
@@ -217,7 +229,7 @@ func FileLimit(name string) int64 {
 			return maxPieces
 		}
 	}
-	if slices.Contains([]string{model.ConfigFile, model.GenerationConfigFile, model.TokenizerConfigFile, AddedTokensFile, SpecialTokensFile, CardFile}, name) {
+	if name == model.ConfigFile || slices.Contains(Files(), name) {
 		return maxConfigSize
 	}
 	return ctranslate2.FileLimit(name)
@@ -269,19 +281,35 @@ func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer
 		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 	}
 	config, err := f.readConfig(dir, s, names, languages)
+	if err == nil && f.classes != nil { // Hugging Face's files
+		err = f.add(folder, s, names, &config)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 	}
-	if f.classes != nil { // Hugging Face's files
-		if err := f.checkAdded(folder, s, config); err != nil {
-			return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
-		}
+	if f.tokens != nil && languages != nil {
+		config.Languages = slices.DeleteFunc(config.Languages, func(l tokenizer.Language) bool { return !slices.Contains(languages, l.Code) })
 	}
 	t, err := tokenizer.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %s: %w", filepath.Join(dir, names[0]), err)
 	}
 	return t, nil
+}
+
+// add adds the languages that a fine-tune has added, and checks the other added tokens. names are the tokenizer's files.
+func (f *Family) add(files model.Files, s settings, names []string, c *tokenizer.Config) error {
+	if err := readSpecial(files, &s); err != nil {
+		return err
+	}
+	a, err := readAdded(files, s, names)
+	if err == nil {
+		err = a.check(f, s, *c)
+	}
+	if f.tokens != nil {
+		c.Languages = withAdded(c.Languages, f.tokens(), a.languages())
+	}
+	return err
 }
 
 // readConfig returns the family's config and framing.

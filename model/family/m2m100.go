@@ -39,16 +39,13 @@ func m2m100Tokens() (tokens []languageToken) {
 	return tokens
 }
 
-// madeUpWords is the default number of unused rows.
-const madeUpWords = 8
-
 // m2m100Config reads a tokenizer in M2M100's form.
 func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 	if s.LanguageCodes != "" && s.LanguageCodes != "m2m100" {
 		return tokenizer.Config{}, fmt.Errorf("%s: language_codes is %q, only \"m2m100\" is supported",
 			model.TokenizerConfigFile, s.LanguageCodes)
 	}
-	config := tokenizer.Config{Unused: madeUpWords}
+	var config tokenizer.Config
 	var g errgroup.Group // concurrently, because each takes 0.1 s of a large model's first request
 	g.Go(func() (err error) {
 		config.Pieces, err = readPieces(model.Folder(dir), model.PieceModelFile)
@@ -60,9 +57,6 @@ func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, erro
 	})
 	if err := g.Wait(); err != nil {
 		return tokenizer.Config{}, err
-	}
-	if s.MadeUpWords != nil {
-		config.Unused = *s.MadeUpWords
 	}
 	config.Languages = inOrder(m2m100Tokens(), len(config.Vocabulary))
 	return config, nil

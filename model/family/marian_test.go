@@ -67,6 +67,8 @@ func TestMarianDirections(t *testing.T) {
 		"at a commit":          {"Helsinki-NLP/opus-mt-tc-big-he-en@main", one, "", "", "", []string{"he"}, []string{"en"}, ""},
 		"of several":           {"/models/opus-mt-deu_eng_fra-por", one, "", "", "", []string{"de", "en", "fr"}, []string{"pt"}, ""},
 		"by its settings":      {"x", one, `{"source_lang": "eng", "target_lang": "fra"}`, "", "", []string{"en"}, []string{"fr"}, ""},
+		"converted":            {"gaudi/opus-mt-en-fr-ct2-float16", one, "", "", "", []string{"en"}, []string{"fr"}, ""},
+		"converted to 8 bits":  {"opus-mt-tc-big-en-fr-ctranslate2-int8_float16", one, "", "", "", []string{"en"}, []string{"fr"}, ""},
 		"settings go first":    {"opus-mt-en-fr", one, `{"source_lang": "fi", "target_lang": "sv"}`, "", "", []string{"fi"}, []string{"sv"}, ""},
 		"by its card":          {"opus-mt-xx-mul", one, `{"source_lang": null}`, old, "", []string{"fi"}, []string{"en"}, ""},
 		"by a card of tc-big":  {"opus-mt-tc-big-gmw-itc", one, `{"source_lang": "gmw"}`, big, "", []string{"af", "de", "en"}, []string{"es", "fr"}, ""},
@@ -102,11 +104,6 @@ func TestMarianDirections(t *testing.T) {
 			assert.Equal(t, Directions{test.sources, test.targets}, d)
 		})
 	}
-	_, err := nllb.Directions(memory{}, "x", Directions{Sources: []string{"en"}})
-	assert.ErrorContains(t, err, "MODEL_LANGUAGES is set, but a model of the family nllb says itself")
-	d, err := nllb.Directions(memory{}, "x", Directions{})
-	require.NoError(t, err)
-	assert.Empty(t, d.All())
 }
 
 func TestRecognizeMarian(t *testing.T) {

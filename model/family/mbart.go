@@ -30,14 +30,6 @@ const mbartLanguages = `ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi
 	ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN
 	pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI`
 
-// mbartCodes returns the codes of the languages, in the order of their tokens.
-func mbartCodes() (codes []string) {
-	for _, l := range mbartTokens() {
-		codes = append(codes, l.code)
-	}
-	return codes
-}
-
 func mbartTokens() (tokens []languageToken) {
 	for token := range strings.FieldsSeq(mbartLanguages) {
 		tokens = append(tokens, languageToken{token[:2], token})
@@ -46,35 +38,26 @@ func mbartTokens() (tokens []languageToken) {
 }
 
 // mbartConfig reads a tokenizer of mBART-50.
-func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Config, error) {
-	config, err := fairseqConfig(model.Folder(dir), mbartTokens())
-	if err != nil {
-		return config, err
-	}
-	if languages != nil {
-		size := config.Languages[len(config.Languages)-1].ID + int64(config.Unused)
-		config.Languages = slices.DeleteFunc(config.Languages, func(l tokenizer.Language) bool { return !slices.Contains(languages, l.Code) })
-		if n := len(config.Languages); n > 0 {
-			config.Unused = int(size - config.Languages[n-1].ID)
-		}
-	}
-	return config, nil
+func mbartConfig(dir string, _ settings, _, _ []string) (tokenizer.Config, error) {
+	return fairseqConfig(model.Folder(dir), mbartTokens())
 }
 
 // mbartDirections determines the languages of each side by the first of: the user's setting, the forced first token, the name of the
 // model or of its original, and tokenizer_config.json.
 func mbartDirections(files model.Files, s settings, name string, set Directions) (Directions, error) {
-	all, d := slices.Sorted(slices.Values(mbartCodes())), set
-	for _, code := range set.All() {
-		if !slices.Contains(all, code) {
-			return d, fmt.Errorf("MODEL_LANGUAGES has %q, for which mBART-50 has no token: use of %s", code, strings.Join(all, ", "))
-		}
-	}
-	forced, err := mbartForced(files, s)
+	list, err := mbartList(files, s)
 	if err != nil {
-		return d, err
+		return set, err
 	}
-	d = d.or(Directions{nil, forced}, mbartSides(path.Base(name), all), mbartSides(s.Origin, all), Directions{mbartCode(s.SrcLang), mbartCode(s.TgtLang)})
+	all := codesOf(list)
+	forced, err := mbartForced(files, s, list)
+	if err == nil {
+		err = checkTokens(set.All(), all, "the tokenizer")
+	}
+	if err != nil {
+		return set, err
+	}
+	d := set.or(Directions{nil, forced}, mbartSides(path.Base(name), all), mbartSides(s.Origin, all), Directions{mbartCode(s.SrcLang), mbartCode(s.TgtLang)})
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: set MODEL_LANGUAGES, such " +
 			"as en:fr, or give it a name with many-to-many, one-to-many or many-to-one, as the published ones have")
@@ -107,7 +90,7 @@ func mbartCode(token string) []string {
 
 // mbartForced returns the language whose token is forced at the start of translations, or none. It fails for models of 25 languages,
 // which have another framing.
-func mbartForced(files model.Files, s settings) ([]string, error) {
+func mbartForced(files model.Files, s settings, list []tokenizer.Language) ([]string, error) {
 	var said struct {
 		Class  string `json:"tokenizer_class"`
 		Start  *int64 `json:"decoder_start_token_id"`
@@ -130,17 +113,23 @@ func mbartForced(files model.Files, s settings) ([]string, error) {
 	if said.Forced == nil {
 		return nil, nil
 	}
-	config, err := fairseqConfig(files, mbartTokens())
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range config.Languages {
+	for _, l := range list {
 		if l.ID == *said.Forced {
 			return []string{l.Code}, nil
 		}
 	}
 	return nil, fmt.Errorf("\"forced_bos_token_id\" is %d, which is no language's token: these are %d to %d",
-		*said.Forced, config.Languages[0].ID, config.Languages[len(config.Languages)-1].ID)
+		*said.Forced, list[0].ID, list[len(list)-1].ID)
+}
+
+// mbartList returns the languages with their tokens, those that a fine-tune has added at the end.
+func mbartList(files model.Files, s settings) ([]tokenizer.Language, error) {
+	config, err := fairseqConfig(files, mbartTokens())
+	if err != nil {
+		return nil, err
+	}
+	a, err := readAdded(files, s, nil)
+	return withAdded(config.Languages, mbartTokens(), a.languages()), err
 }
 
 var mbartNetwork = &Network{

@@ -40,7 +40,6 @@ type setting struct{ name, literal string }
 // commonSettings are fixed in all networks.
 var commonSettings = []setting{
 	{"is_encoder_decoder", "true"},
-	{"quantization_config", "null"},
 }
 
 // Stored returns the name of a tensor in files.

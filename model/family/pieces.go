@@ -60,7 +60,7 @@ func fairseqConfig(files model.Files, tokens []languageToken) (config tokenizer.
 	if err != nil {
 		return config, err
 	}
-	config = tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}, Unused: 1} // <mask>
+	config = tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}}
 	for id, token := range fairseq {
 		config.Vocabulary[token] = int64(id)
 	}

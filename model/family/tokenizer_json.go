@@ -102,19 +102,27 @@ func listedConfig(files model.Files, tokens []languageToken) (c tokenizer.Config
 	if c.Pieces, c.Vocabulary, err = readTokenizer(files); err != nil {
 		return c, err
 	}
-	first := int64(math.MaxInt64)
+	if c.Languages = listedLanguages(c.Vocabulary, tokens); c.Languages == nil {
+		return c, fmt.Errorf("%s: no language has a token, such as %s", model.TokenizerFile, tokens[0].token)
+	}
+	maps.DeleteFunc(c.Vocabulary, func(_ string, id int64) bool { return id >= c.Languages[0].ID })
+	return c, nil
+}
+
+// listedLanguages returns the languages whose tokens are in a vocabulary, and those that a fine-tune has added after the first of them.
+func listedLanguages(ids map[string]int64, tokens []languageToken) (list []tokenizer.Language) {
 	for _, l := range tokens {
-		if id, ok := c.Vocabulary[l.token]; ok {
-			c.Languages = append(c.Languages, tokenizer.Language{Code: l.code, ID: id})
-			first = min(first, id)
+		if id, ok := ids[l.token]; ok {
+			list = append(list, tokenizer.Language{Code: l.code, ID: id})
 		}
 	}
-	if c.Languages == nil {
-		return c, fmt.Errorf("%s: no language has a token, such as %s", model.TokenizerFile, tokenOf(tokens, "en"))
+	if list == nil {
+		return nil
 	}
-	slices.SortFunc(c.Languages, func(a, b tokenizer.Language) int { return cmp.Compare(a.ID, b.ID) })
-	maps.DeleteFunc(c.Vocabulary, func(_ string, id int64) bool { return id >= first })
-	return c, nil
+	slices.SortFunc(list, func(a, b tokenizer.Language) int { return cmp.Compare(a.ID, b.ID) })
+	added := maps.Clone(ids)
+	maps.DeleteFunc(added, func(_ string, id int64) bool { return id < list[0].ID })
+	return withAdded(list, tokens, added)
 }
 
 // listed returns the parts of the file that split a text into pieces.

@@ -1,8 +1,10 @@
 package family
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,9 +23,58 @@ var (
 // languageToken is the token of a language, with the code for users.
 type languageToken struct{ code, token string }
 
-// tokenOf returns the token of a language, which must be among the tokens.
-func tokenOf(tokens []languageToken, code string) string {
-	return tokens[slices.IndexFunc(tokens, func(l languageToken) bool { return l.code == code })].token
+// addedForms match the tokens of languages that fine-tunes have added, in the forms of the families' own: __tyv__, tyv_Cyrl, tyv_XX.
+var addedForms = regexp.MustCompile(`^(?:__([a-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})*)__|([a-z]{2,3}_[A-Z][a-z]{3})|([a-z]{2,3})_(?:XX|([A-Z]{2})))$`)
+
+// isAdded reports whether an added token has the form of a language's.
+func isAdded(token string) bool { return addedForms.MatchString(token) }
+
+// addedCode returns the code of the language of an added token: the shortest tag of BCP 47 that is not taken, or else the name in the
+// token, such as that of a language without a registered code.
+func addedCode(token string, taken map[string]bool) string {
+	match := addedForms.FindStringSubmatch(token)
+	name := cmp.Or(match[1], match[2], match[3])
+	names := []string{name}
+	if region := match[4]; region != "" { // pt_BR beside pt_XX
+		names = append(names, name+"_"+region)
+	}
+	for _, name := range names {
+		if code, known := codeOf(name); known && !taken[code] {
+			return code
+		}
+	}
+	return names[len(names)-1]
+}
+
+// withAdded returns the languages of a family, and those whose tokens a fine-tune has added, given the ids of added tokens. tokens are
+// the family's own.
+func withAdded(list []tokenizer.Language, tokens []languageToken, added map[string]int64) []tokenizer.Language {
+	taken, own := map[string]bool{}, map[string]bool{}
+	for _, l := range tokens {
+		own[l.token] = true
+	}
+	for _, l := range list {
+		taken[l.Code] = true
+	}
+	byID := func(a, b string) int { return cmp.Compare(added[a], added[b]) }
+	for _, token := range slices.SortedFunc(maps.Keys(added), byID) {
+		if own[token] || !isAdded(token) {
+			continue
+		}
+		if code := addedCode(token, taken); !taken[code] {
+			taken[code] = true
+			list = append(list, tokenizer.Language{Code: code, ID: added[token]})
+		}
+	}
+	return list
+}
+
+// codesOf returns the codes of languages, sorted.
+func codesOf(list []tokenizer.Language) (codes []string) {
+	for _, l := range list {
+		codes = append(codes, l.Code)
+	}
+	return slices.Sorted(slices.Values(codes))
 }
 
 // inOrder returns languages whose tokens have consecutive ids from first on.
@@ -87,7 +138,7 @@ func (t targetTokens) into(vocabulary map[string]int64, d Directions, file strin
 func checkTokens(need, have []string, file string) error {
 	for _, code := range need {
 		if !slices.Contains(have, code) {
-			return fmt.Errorf("MODEL_LANGUAGES has %q, for which %s has no token", code, file)
+			return fmt.Errorf("MODEL_LANGUAGES has %q, for which %s has no token: use of %s", code, file, strings.Join(have, ", "))
 		}
 	}
 	return nil

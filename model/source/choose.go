@@ -22,7 +22,7 @@ type choice struct {
 
 // smallLimit returns the maximum size in bytes of a checkpoint's file other than weights, or 0 for other names.
 func smallLimit(name string) int64 {
-	if _, isIndex := checkpoint.Indexed(name); isIndex && slices.Contains(checkpoint.WeightFiles, name) {
+	if _, isIndex := checkpoint.Indexed(name); isIndex && slices.Contains(model.WeightFiles, name) {
 		return checkpoint.MaxIndex
 	}
 	return family.FileLimit(name)
@@ -35,7 +35,7 @@ func (r *remote) find(files model.Files) (choose func() (choice, error), err err
 		if err != nil {
 			return nil, err
 		}
-		converted, err := checkpoint.IsConverted(files)
+		converted, err := ctranslate2.IsConverted(files)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (r *remote) choose(files model.Files, converted bool) (c choice, err error)
 		c.names = append(c.names, ctranslate2.ModelFile)
 		return c, nil
 	}
-	index, weights, err := chooseWeights(files)
+	index, weights, err := r.chooseWeights(files)
 	c.weights = weights
 	c.names = slices.Concat(c.names, index, weights)
 	return c, err
@@ -108,13 +108,13 @@ func (r *remote) maxWeights(files model.Files) (int64, error) {
 }
 
 // chooseWeights returns the files of the weights and, for shards, their index.
-func chooseWeights(files model.Files) (index, weights []string, err error) {
-	name, err := model.First(files, checkpoint.WeightFiles...)
+func (r *remote) chooseWeights(files model.Files) (index, weights []string, err error) {
+	name, err := model.First(files, model.WeightFiles...)
 	if err != nil {
 		return nil, nil, err
 	}
 	if name == "" {
-		return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(checkpoint.WeightFiles, ", "))
+		return nil, nil, r.otherForm(fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(model.WeightFiles, ", ")))
 	}
 	single, isIndex := checkpoint.Indexed(name)
 	if !isIndex {

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 )
 
 // stateFile is the file of a folder that records the files of pulls.
@@ -118,7 +117,7 @@ func (f *folder) check(ref Ref) error {
 
 // checkForeign fails if weights that no pull has downloaded would be read instead of those of the checkpoint with these files.
 func (f *folder) checkForeign(names []string) error {
-	for _, name := range checkpoint.WeightFiles {
+	for _, name := range model.WeightFiles {
 		if slices.Contains(names, name) {
 			return nil // weights of other formats are read only if this file is missing
 		}

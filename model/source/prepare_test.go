@@ -250,7 +250,7 @@ func TestRefuses(t *testing.T) {
 		"no such folder":     {t.Context(), func(c *source.Config) { c.Weights = "./absent" }, "absent"},
 		"not a name":         {t.Context(), func(c *source.Config) { c.Weights = "a b c" }, "a b c"},
 		"another model":      {t.Context(), func(c *source.Config) { c.Weights = foreign }, "model_type"},
-		"foreign vocabulary": {t.Context(), func(c *source.Config) { c.Weights = mixed }, "the tokenizer has 17108 tokens, the model's vocab_size is 16116"},
+		"foreign vocabulary": {t.Context(), func(c *source.Config) { c.Weights = mixed }, "the tokenizer has 17100 tokens, the model's vocab_size is 16116"},
 		"maybe SMaLL-100":    {t.Context(), func(c *source.Config) { c.Weights = doubtful }, "MODEL_FAMILY=ctranslate2 has the model read as M2M100"},
 		"said not to be it":  {t.Context(), func(c *source.Config) { c.Weights, c.Family = doubtful, "ctranslate2" }, "model.safetensors"}, // goes on to the export
 		"said to be it":      {t.Context(), func(c *source.Config) { c.Weights, c.Family = doubtful, "small100" }, "vocab.json"},

@@ -128,7 +128,7 @@ func (r *remote) fingerprint(files model.Files) (string, error) {
 // identifying returns the files that tell models at a URL apart, or none if there is no model.
 func (r *remote) identifying(files model.Files) ([]string, error) {
 	if r.ref.file == "" {
-		weights, err := model.First(files, slices.Concat(checkpoint.WeightFiles, []string{ctranslate2.ModelFile})...)
+		weights, err := model.First(files, slices.Concat(model.WeightFiles, []string{ctranslate2.ModelFile})...)
 		if err != nil {
 			return nil, err
 		}
@@ -185,10 +185,23 @@ func (r *remote) noModel() error {
 			advice = fmt.Sprintf("; its folders that may have one are %s: write %s/%s", strings.Join(folders[:min(len(folders), 10)], ", "), r.ref.repo, folders[0])
 		}
 	}
-	err := fmt.Errorf("%w: neither %s nor %s nor %s is there%s",
-		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, student, advice)
+	err := r.otherForm(fmt.Errorf("%w: neither %s nor %s nor %s is there%s",
+		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, student, advice))
 	if answer := r.answers[model.ConfigFile].err; answer != nil && r.commit == "" { // the name of the source may be wrong, or access denied
 		err = fmt.Errorf("%w: %w", err, answer)
+	}
+	return err
+}
+
+// otherForm adds to the error for a repository without weights what to do about those of another form.
+func (r *remote) otherForm(err error) error {
+	if r.ref.kind == kindRepo && r.listed == nil {
+		if _, listErr := r.list(); listErr != nil {
+			return errors.Join(err, listErr)
+		}
+	}
+	if other := checkpoint.OtherForm(r.listed); other != "" {
+		err = fmt.Errorf("%w; %s", err, other)
 	}
 	return err
 }

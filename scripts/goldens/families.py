@@ -87,6 +87,25 @@ class NLLB:
         return self.sp.decode([i - 1 for i in ids if 4 <= i < self.first])
 
 
+class NLLBWithLanguage(NLLB):
+    """A fine-tune that has added a language: its token follows <mask>, and there are no more rows."""
+    seed, ending = 23, 2.5
+
+    def write(self, folder, sp):
+        super().write(folder, sp)
+        self.added = self.first + len(NLLB_CODES) + 1
+        with open(os.path.join(folder, "tokenizer_config.json"), "w", encoding="utf8") as f:
+            json.dump({"tokenizer_class": "NllbTokenizer", "added_tokens_decoder": {self.added: {"content": "tyv_Cyrl", "special": True}}}, f)
+        self.targets = ["tyv", *self.targets[:4]]
+        return self.added + 1
+
+    def theirs(self, folder):
+        return None
+
+    def id(self, code):
+        return self.added if code == "tyv" else super().id(code)
+
+
 class SMaLL100:
     seed, ending = 11, 2.5
 
@@ -115,7 +134,7 @@ class SMaLL100:
         return self.sp.decode([self.pieces[i] for i in ids if i in self.pieces])
 
 
-FAMILIES = {"nllb": NLLB, "small100": SMaLL100}
+FAMILIES = {"nllb": NLLB, "nllb-added": NLLBWithLanguage, "small100": SMaLL100}
 
 
 def make(name, sentences, folder):

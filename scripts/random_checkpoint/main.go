@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/model/checkpoint/safetensorstest"
 	"dragoman/model/family"
 )
@@ -83,7 +82,7 @@ func run(args []string, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(o.out, checkpoint.SafetensorsFile)
+	path := filepath.Join(o.out, model.SafetensorsFile)
 	if err := writeWeights(path, randomTensors(network, spec, o.dtype, o.seed)); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func write(t *testing.T, args ...string) string {
 // weights returns the bytes of a folder's weights.
 func weights(t *testing.T, dir string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(dir, checkpoint.SafetensorsFile))
+	raw, err := os.ReadFile(filepath.Join(dir, model.SafetensorsFile))
 	require.NoError(t, err)
 	return raw
 }
