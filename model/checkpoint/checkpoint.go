@@ -1,5 +1,6 @@
 // Package checkpoint reads the tensors and the description of a checkpoint of one of the networks of package model/family: Hugging
-// Face's model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards; a model of CTranslate2's converters, see package model/ctranslate2; or, after [Convert], a model in
+// Face's model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards, with an adapter of the library
+// peft merged if there is one; a model of CTranslate2's converters, see package model/ctranslate2; or, after [Convert], a model in
 // Marian's formats, of Firefox or Opus-MT.
 //
 // [Open] reads headers and checks that the tensors are exactly those of the sizes. [Tensor.ReadFloat32] then streams values from the
@@ -39,6 +40,9 @@ func Open(dir string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.addAdapter(dir); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
 	if _, ok := w.tensors["model.encoder.embed_positions.weight"]; ok && network.ReadsPositions {
 		spec.Positions = model.TablePositions
 	}
@@ -64,11 +68,14 @@ func ReadSpec(dir string) (model.Spec, error) {
 	return spec, err
 }
 
-// readSpec reads the spec and the network of a checkpoint in Hugging Face's form.
+// readSpec reads the spec and the network of a checkpoint in Hugging Face's form, with its adapter's vocabulary.
 func readSpec(dir string) (model.Spec, *family.Network, error) {
 	spec, network, err := family.ReadConfig(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return spec, network, otherForm(err, filesBelow(dir))
+	}
+	if err == nil {
+		err = withAdapter(dir, &spec)
 	}
 	return spec, network, err
 }

@@ -29,6 +29,13 @@ func TestGoldensOfFamilies(t *testing.T) {
 	}
 }
 
+// A checkpoint with an adapter beside it gives the translations of the model that peft makes of both.
+func TestGoldensOfAdapters(t *testing.T) {
+	for name, g := range modeltest.Adapters(t) {
+		t.Run(name, func(t *testing.T) { checkGoldens(t, g, g.Cases) })
+	}
+}
+
 // Models in CTranslate2's form give CTranslate2's translations in 32 bits.
 func TestGoldensOfConvertedModels(t *testing.T) {
 	for name, g := range modeltest.Converted(t) {

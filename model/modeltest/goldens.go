@@ -42,6 +42,7 @@ type Versions struct {
 	CTranslate2   string `json:"ctranslate2"` // for models in its format, which it ran
 	DType         string `json:"dtype"`       // of the reference's computation
 	Machine       string `json:"machine"`
+	PEFT          string `json:"peft"` // for adapters, which it merged
 	Python        string `json:"python"`
 	SentencePiece string `json:"sentencepiece"`
 	Torch         string `json:"torch"`
@@ -153,6 +154,12 @@ func Odd(t testing.TB) map[string]*Goldens {
 func Families(t testing.TB) map[string]*Goldens {
 	t.Helper()
 	return all(t, "families")
+}
+
+// Adapters returns the goldens of random checkpoints with an adapter beside them, which peft merged, by name.
+func Adapters(t testing.TB) map[string]*Goldens {
+	t.Helper()
+	return all(t, "adapters")
 }
 
 // Converted returns the goldens of every random model in CTranslate2's format, by name.

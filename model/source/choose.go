@@ -25,6 +25,9 @@ func smallLimit(name string) int64 {
 	if _, isIndex := checkpoint.Indexed(name); isIndex && slices.Contains(model.WeightFiles, name) {
 		return checkpoint.MaxIndex
 	}
+	if name == checkpoint.AdapterConfigFile {
+		return checkpoint.MaxAdapterConfig
+	}
 	return family.FileLimit(name)
 }
 
@@ -41,6 +44,9 @@ func (r *remote) find(files model.Files) (choose func() (choice, error), err err
 		}
 		if converted || hasConfig {
 			return func() (choice, error) { return r.choose(files, converted) }, nil
+		}
+		if isAdapter, err := files.Has(checkpoint.AdapterConfigFile); isAdapter || err != nil {
+			return func() (choice, error) { return r.chooseAdapter(files) }, err
 		}
 	}
 	c := choice{limit: firefox.MaxFile}
@@ -89,8 +95,18 @@ func (r *remote) choose(files model.Files, converted bool) (c choice, err error)
 		return c, nil
 	}
 	index, weights, err := r.chooseWeights(files)
+	if err != nil {
+		return c, err
+	}
 	c.weights = weights
 	c.names = slices.Concat(c.names, index, weights)
+	if isAdapted, err := files.Has(checkpoint.AdapterConfigFile); !isAdapted || err != nil {
+		return c, err
+	}
+	adapter, err := adapterWeights(files)
+	c.names = append(c.names, checkpoint.AdapterConfigFile, adapter)
+	c.weights = append(c.weights, adapter)
+	c.limit += maxAdapter
 	return c, err
 }
 

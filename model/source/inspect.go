@@ -42,13 +42,14 @@ func (c *Client) recognize(files model.Files, name string) (f *family.Family, be
 	return f, between, err
 }
 
-// inspect returns the options of an export. It fails if the checkpoint's tokenizer and sizes do not match.
-func (p *Preparer) inspect(dir string, o origin) (opts export.Options, err error) {
+// inspect returns the options of an export. It fails if the checkpoint's tokenizer and sizes do not match. name is the last name of its
+// repository or folder.
+func (p *Preparer) inspect(dir, name string, o origin) (opts export.Options, err error) {
 	spec, err := checkpoint.ReadSpec(dir)
 	if err != nil {
 		return opts, err
 	}
-	f, between, err := p.recognize(model.Folder(dir), o.ref.Name())
+	f, between, err := p.recognize(model.Folder(dir), name)
 	if err == nil && p.cfg.Family == "" {
 		err = f.CheckGuess(model.Folder(dir), spec)
 	}

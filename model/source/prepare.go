@@ -218,11 +218,14 @@ func (p *Preparer) export(ctx context.Context, o origin, out string) (err error)
 		return err
 	}
 	defer func() { err = withPointers(err, fetched) }()
-	dir, err := checkpoint.Convert(fetched, work)
+	dir, name, err := p.withBase(ctx, o, fetched, out, work)
 	if err != nil {
 		return err
 	}
-	opts, err := p.inspect(dir, o)
+	if dir, err = checkpoint.Convert(dir, work); err != nil {
+		return err
+	}
+	opts, err := p.inspect(dir, name, o)
 	if err != nil {
 		return err
 	}

@@ -128,13 +128,17 @@ func (r *remote) fingerprint(files model.Files) (string, error) {
 // identifying returns the files that tell models at a URL apart, or none if there is no model.
 func (r *remote) identifying(files model.Files) ([]string, error) {
 	if r.ref.file == "" {
-		weights, err := model.First(files, slices.Concat(model.WeightFiles, []string{ctranslate2.ModelFile})...)
+		weights, err := model.First(files, slices.Concat(model.WeightFiles, []string{ctranslate2.ModelFile}, checkpoint.AdapterFiles)...)
 		if err != nil {
 			return nil, err
 		}
 		if weights != "" {
-			config, err := model.Present(files, model.ConfigFile)
-			return append(config, weights), err
+			more, err := model.Present(files, model.ConfigFile, checkpoint.AdapterConfigFile)
+			if slices.Contains(more, checkpoint.AdapterConfigFile) {
+				adapter, err := adapterWeights(files)
+				return append(more, adapter, weights), err
+			}
+			return append(more, weights), err
 		}
 	}
 	return r.findStudent(files)
