@@ -19,7 +19,7 @@ LEAN = export CGO_ENABLED=1 CGO_CFLAGS=-O2 GOFLAGS="$$GOFLAGS '-gcflags=all=-dwa
   -gcflags=dragoman/...=-dwarf=false -gcflags=github.com/tetratelabs/...=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest files faults same catalogue-test fleet-test
+.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest files faults same catalogue-test fleet-test openapi-check openapi-test
 .PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
@@ -86,6 +86,7 @@ check: runtime ## what CI runs: format, vet, lint, tests, those with the race de
 	  ../../build/lint/staticcheck ./... && ../../build/lint/errcheck -exclude ../../.ci/errcheck.txt ./...
 	$(MAKE) test
 	$(MAKE) image-check
+	$(MAKE) openapi-check
 	$(MAKE) race-test
 	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/char,./app/text/entity,./app/text/segment,./app/api/dialect,./app/api/dropin/openai,./tokenizer/agenda,./tokenizer/moses,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment ./app/api/dialect ./app/api/dropin/openai ./tokenizer/moses
 	$(LEAN) && go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
@@ -116,6 +117,12 @@ fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
 clients: ## run published clients of LibreTranslate, DeepL and Triton against a server
 	scripts/clients/run.sh
 
+openapi-check: ## have openapi-spec-validator and Redocly look at the OpenAPI documents
+	$(LEAN) && scripts/openapi/check.sh
+
+openapi-test: build runtime ## have six generators make clients of the API, and translate with them (Java, Maven)
+	scripts/openapi/test.sh
+
 webtest: ## test the web page in Chromium
 	scripts/webtest/run.sh
 
@@ -140,9 +147,9 @@ catalogue-test: ## compare answers of 24 models in memory for 4 with those of ea
 fleet-test: ## have members of a fleet, Redis and the network fail (redis-server; minutes; ARGS="-seed 2 -artifacts")
 	$(MAKE) faults ARGS="-run TestFaults/fleet $(ARGS)"
 
-# What make check has no time for. image-check is in it.
+# What make check has no time for. image-check and openapi-check are in it.
 all-tests: ## run each of the tests that make check leaves out, and end with a table (hours; TARGETS="webtest faults")
-	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients webtest files faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
+	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients openapi-test webtest files faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh
