@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/language"
-
-	textlanguage "dragoman/app/text/language"
+	"dragoman/app/text/language"
 )
 
 // target is the language of a translation in the form in which documents declare the language for spell checking. The zero value
@@ -23,16 +21,14 @@ var eastAsian = []string{"ja", "ko", "zh"}
 
 // newTarget reads a language code. Without a region, it takes the region with most speakers.
 func newTarget(code string) target {
-	tag, err := language.Parse(code)
-	if err != nil {
+	l := language.LocaleOf(code)
+	if l.Language == "" {
 		return target{}
 	}
-	base, _ := tag.Base()
-	region, _ := tag.Region()
-	t := target{language: base.String(), region: region.String(), attribute: "val"}
+	t := target{language: l.Language, region: l.Region, attribute: "val"}
 	if slices.Contains(eastAsian, t.language) {
 		t.attribute = "eastAsia"
-	} else if textlanguage.RightToLeft(code) {
+	} else if language.RightToLeft(code) {
 		t.attribute, t.rtl = "bidi", true
 	}
 	return t

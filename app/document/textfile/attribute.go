@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-	textlanguage "golang.org/x/text/language"
 
 	"dragoman/app/document"
 	"dragoman/app/text/language"
@@ -166,10 +165,8 @@ func (p *pass) setValue(element string, a attribute, others []attribute) string 
 	switch {
 	case to == "" || p.isPage && element != "body":
 	case a.name == "content" && strings.EqualFold(find(others, "property"), "og:locale"):
-		if tag, err := textlanguage.Parse(to); err == nil {
-			base, _ := tag.Base()
-			region, _ := tag.Region()
-			value = base.String() + "_" + region.String()
+		if l := language.LocaleOf(to); l.Language != "" {
+			value = l.Language + "_" + l.Region
 		}
 	case a.name == "content" && strings.EqualFold(find(others, "http-equiv"), "content-language"):
 		value = to

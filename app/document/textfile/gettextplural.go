@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/feature/plural"
-	"golang.org/x/text/language"
+
+	"dragoman/app/text/language"
 )
 
 // pluralForms are the rules of gettext for languages.
@@ -30,16 +31,12 @@ var pluralForms = [...]struct{ languages, rule string }{
 
 // ruleOf returns the rule of gettext for a language, or "" if it is not known.
 func ruleOf(code string) string {
-	tag, err := language.Parse(code)
-	if err != nil {
-		return ""
-	}
-	base, _ := tag.Base()
+	base := language.LocaleOf(code).Language
 	if code == "pt-PT" {
-		base, _ = language.Spanish.Base()
+		base = "es"
 	}
 	for _, f := range pluralForms {
-		if slices.Contains(strings.Fields(f.languages), base.String()) {
+		if slices.Contains(strings.Fields(f.languages), base) {
 			return f.rule
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/language"
-
 	"dragoman/app/document"
 	"dragoman/app/text/char"
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -152,21 +151,11 @@ func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bo
 
 // checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in text.
 func (p *pass) checkLanguage(code, text string, pattern *regexp.Regexp) error {
-	was, to := baseOf(code), baseOf(p.options.To)
+	was, to := language.LocaleOf(code).Language, language.LocaleOf(p.options.To).Language
 	if was == "" || to == "" || was == to || p.options.Also.Has(document.AlsoSource) || !pattern.MatchString(text) {
 		return nil
 	}
 	return document.Refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
-}
-
-// baseOf returns the language of a code without script and region, or "" if it is not known.
-func baseOf(code string) string {
-	tag, err := language.Parse(code)
-	if err != nil || code == "und" {
-		return ""
-	}
-	base, _ := tag.Base()
-	return base.String()
 }
 
 // hasLanguage reports whether a text has anything to translate, also in ICU messages.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
 )
 
@@ -220,7 +221,7 @@ func (f *poFile) head(field poField) error {
 	rule, _ := f.field(raw, poPlurals, "")
 	f.rule = readRule(rule, f.options.To)
 	usual := ruleOf(f.options.To)
-	if strings.Contains(f.text, "msgid_plural") && usual != "" && (f.rule == nil || likely(was) != likely(f.options.To)) {
+	if strings.Contains(f.text, "msgid_plural") && usual != "" && (f.rule == nil || language.LocaleOf(was) != language.LocaleOf(f.options.To)) {
 		f.rule = readRule(usual, f.options.To)
 		_, set = f.field(set, poPlurals, "Plural-Forms: "+usual)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/text/language"
 
 	"dragoman/app/document"
+	"dragoman/app/text/language"
 )
 
 // xcstrings translates Xcode's string catalogues. An entry without a localization in the requested language gets one, translated
@@ -45,27 +45,15 @@ type catalogue struct {
 
 // findName finds the name of the target language in the catalogue: zh may be zh-Hans.
 func (c *catalogue) findName(entries *jsonNode) {
-	wanted, found := likely(c.to), ""
+	wanted, found := language.LocaleOf(c.to), ""
 	for _, entry := range entries.inner {
 		for _, l := range entry.member("localizations").members() {
-			if likely(l.name) == wanted && (found == "" || l.name < found || strings.EqualFold(l.name, c.options.To)) && !strings.EqualFold(found, c.options.To) {
+			if language.LocaleOf(l.name) == wanted && (found == "" || l.name < found || strings.EqualFold(l.name, c.options.To)) && !strings.EqualFold(found, c.options.To) {
 				found = l.name
 			}
 		}
 	}
 	c.to = cmp.Or(found, c.to)
-}
-
-// likely returns a language code with its likely script and region.
-func likely(code string) string {
-	tag, err := language.Parse(code)
-	if err != nil {
-		return strings.ToLower(code)
-	}
-	base, _ := tag.Base()
-	script, _ := tag.Script()
-	region, _ := tag.Region()
-	return base.String() + "-" + script.String() + "-" + region.String()
 }
 
 const catalogueOfStrings = "catalogue of strings" // in errors

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/language"
-
 	"dragoman/app/document"
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
 
@@ -177,16 +176,14 @@ var translatedElement = regexp.MustCompile(`<(?:\w+:)?(?:target|translation|nume
 
 // posix returns a language code in the form of gettext and Qt: pt_BR, zh_CN.
 func posix(code string) string {
-	tag, err := language.Parse(code)
-	if err != nil || !strings.Contains(code, "-") {
+	l := language.LocaleOf(code)
+	switch {
+	case l.Language == "" || !strings.Contains(code, "-"):
 		return code
+	case l.Language == "zh" || slices.Contains(strings.Split(code, "-"), l.Region):
+		return l.Language + "_" + l.Region
 	}
-	base, _ := tag.Base()
-	if _, confidence := tag.Region(); confidence == language.Exact || base.String() == "zh" {
-		region, _ := tag.Region()
-		return base.String() + "_" + region.String()
-	}
-	return base.String()
+	return l.Language
 }
 
 // setAttribute returns a start tag with an attribute set.

@@ -36,6 +36,21 @@ func Base(code string) string {
 	return base
 }
 
+// Locale is a code in parts: a canonical language, and the script and region that the code has, or those of most speakers.
+type Locale struct{ Language, Script, Region string }
+
+// LocaleOf returns the parts of a BCP 47 tag, or none for another text, and for und.
+func LocaleOf(code string) (l Locale) {
+	tag, err := language.Parse(code)
+	if err == nil && code != "und" {
+		base, _ := tag.Base()
+		script, _ := tag.Script()
+		region, _ := tag.Region()
+		l = Locale{base.String(), script.String(), region.String()}
+	}
+	return l
+}
+
 // wider maps languages to the language that includes them in some models, or by whose name some models call them, where CLDR does
 // not say so or prefers the other name.
 var wider = map[string]string{
