@@ -117,8 +117,9 @@ func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
 	x, languages := reader(in, name), 0
 	to := r.options.To
 	return x.Each(func(t xmlpart.Token) error {
-		if t.Kind == xmlpart.Start && t.Name.Local == "spine" && to != "" {
-			t.Raw = spineDirection(t.Raw, to)
+		const pages = "page-progression-direction"
+		if t.Kind == xmlpart.Start && t.Name.Local == "spine" && to != "" && (language.RightToLeft(to) || t.Attribute(pages) != "") {
+			t.Raw = []byte(xmlpart.SetAttribute(string(t.Raw), pages, language.Direction(to)))
 		}
 		if _, err := out.Write(t.Raw); err != nil || t.Kind != xmlpart.Start {
 			return err
@@ -134,22 +135,6 @@ func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
 		return nil
 	})
 }
-
-// spineDirection sets the direction in which the pages follow each other, where it differs.
-func spineDirection(tag []byte, to string) []byte {
-	switch {
-	case spineSide.Match(tag):
-		return spineSide.ReplaceAll(tag, []byte("${1}"+language.Direction(to)))
-	case language.RightToLeft(to):
-		return spineName.ReplaceAll(tag, []byte(`$0 page-progression-direction="rtl"`))
-	}
-	return tag
-}
-
-var (
-	spineName = regexp.MustCompile(`^<[^\s/>]+`)
-	spineSide = regexp.MustCompile(`(\spage-progression-direction\s*=\s*["'])\w*`)
-)
 
 const (
 	spaceDC  = "http://purl.org/dc/elements/1.1/"

@@ -212,12 +212,12 @@ func TestAlternativesAndDirection(t *testing.T) {
 	_, out, err := rewrite(file, document.Options{To: "ar", Also: document.Also{document.AlsoAlt}}, upper)
 	require.NoError(t, err)
 	assert.Equal(t, `<html lang="ar" dir="rtl"><body dir="rtl"><p>TEXT <img src="a" alt="DOG"/></p><img alt='CAT "X"' src="b"/></body></html>`, contents(t, out)["two .xhtml"])
-	assert.Contains(t, contents(t, out)["a%20b/p.opf"], `<spine page-progression-direction="rtl" toc="x">`)
+	assert.Contains(t, contents(t, out)["a%20b/p.opf"], `<spine toc="x" page-progression-direction="rtl">`)
 	segments, back, err := rewrite(out, document.Options{To: "en"}, same)
 	require.NoError(t, err)
 	assert.NotContains(t, segments, "\nDOG")
 	assert.Contains(t, contents(t, back)["two .xhtml"], `<html lang="en" dir="ltr"><body dir="ltr">`)
-	assert.Contains(t, contents(t, back)["a%20b/p.opf"], `<spine page-progression-direction="ltr" toc="x">`)
+	assert.Contains(t, contents(t, back)["a%20b/p.opf"], `<spine toc="x" page-progression-direction="ltr">`)
 }
 
 // The spine may have a prefix with any letters of XML.
@@ -227,6 +227,6 @@ func TestDirectionOfPrefixedSpine(t *testing.T) {
 		changed := strings.NewReplacer("<spine>", "<"+name+" xmlns:"+prefix+`="http://www.idpf.org/2007/opf">`, "</spine>", "</"+name+">").Replace(pack)
 		_, out, err := rewrite(book(t, entry{Name: "a%20b/p.opf", Content: changed}), document.Options{To: "ar"}, same)
 		require.NoError(t, err, prefix)
-		assert.Contains(t, contents(t, out)["a%20b/p.opf"], "<"+name+` page-progression-direction="rtl" xmlns:`, prefix)
+		assert.Contains(t, contents(t, out)["a%20b/p.opf"], "<"+name+" xmlns:"+prefix+`="http://www.idpf.org/2007/opf" page-progression-direction="rtl">`, prefix)
 	}
 }

@@ -19,7 +19,6 @@ var (
 	beforeTable     = map[string]bool{"tblStyle": true, "tblpPr": true, "tblOverlap": true}
 	drawingRTL      = regexp.MustCompile(`\srtl\s*=\s*["'](\w+)["']`)
 	drawingAlign    = regexp.MustCompile(`(\salgn\s*=\s*["'])([lr])(["'])`)
-	sheetRTL        = regexp.MustCompile(`\srightToLeft\s*=\s*["']\w+["']`)
 	odfWritingMode  = regexp.MustCompile(`(\sstyle:writing-mode=")(?:lr-tb|lr|rl-tb|rl)"`)
 	odfOwnDirection = regexp.MustCompile(`<style:(?:page-layout-properties|paragraph-properties)`)
 )
@@ -81,7 +80,7 @@ func (w *walker) wordTable(start xmlpart.Token, out sink) error {
 		}
 		if !isSet && !beforeTable[t.Name.Local] {
 			isSet = true
-			if _, err := out.WriteString("<" + prefix(start.Raw) + "bidiVisual/>"); err != nil {
+			if _, err := out.WriteString("<" + xmlpart.PrefixOf(string(start.Raw)) + "bidiVisual/>"); err != nil {
 				return err
 			}
 		}
@@ -96,7 +95,7 @@ func (t target) drawingDirection(tag string) string {
 	if t.language == "" || isRTL == t.rtl || tag == "" {
 		return tag
 	}
-	tag = withAttribute(drawingRTL.ReplaceAllString(tag, ""), "rtl", t.flag())
+	tag = xmlpart.SetAttribute(tag, "rtl", t.flag())
 	return drawingAlign.ReplaceAllStringFunc(tag, func(side string) string {
 		m := drawingAlign.FindStringSubmatch(side)
 		return m[1] + map[string]string{"l": "r", "r": "l"}[m[2]] + m[3]
@@ -111,8 +110,8 @@ func (w *walker) drawingLevel(start xmlpart.Token, out sink) error {
 
 // sheetView copies a view of a sheet, which begins at the right.
 func (w *walker) sheetView(start xmlpart.Token, out sink) error {
-	if tag := string(start.Raw); w.to.language != "" && (w.to.rtl || sheetRTL.MatchString(tag)) {
-		start.Raw = []byte(withAttribute(sheetRTL.ReplaceAllString(tag, ""), "rightToLeft", w.to.flag()))
+	if w.to.language != "" && (w.to.rtl || start.Attribute("rightToLeft") != "") {
+		start.Raw = []byte(xmlpart.SetAttribute(string(start.Raw), "rightToLeft", w.to.flag()))
 	}
 	return w.inner(start, out)
 }

@@ -135,7 +135,7 @@ var odfTextFields = map[xml.Name]bool{named("text", "text-input"): true, named("
 
 // odfPlaceholder reads a placeholder text, which is shown in angle brackets.
 func (w *walker) odfPlaceholder(p *paragraph, around *run, start xmlpart.Token) error {
-	open, end := string(start.Raw), "</"+qualified(start.Raw)+">"
+	open, end := string(start.Raw), "</"+xmlpart.NameOf(string(start.Raw))+">"
 	_, text, err := w.content(p, start)
 	text, left := strings.CutPrefix(text, "<")
 	text, right := strings.CutSuffix(text, ">")

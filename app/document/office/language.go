@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/language"
 )
 
@@ -37,7 +38,6 @@ func newTarget(code string) target {
 // The places of languages. zxx marks text without a language, such as code.
 var (
 	wordLanguage    = regexp.MustCompile(`<(?:\w+:)?lang(?:\s[^<>]*)?/?>`)
-	wordAttribute   = regexp.MustCompile(`((?:\w+:)?(\w+)\s*=\s*)(?:"[^"<]*"|'[^'<]*')`)
 	drawingLanguage = regexp.MustCompile(`(\slang\s*=\s*)(?:"[^"<]*"|'[^'<]*')`)
 	odfLanguage     = regexp.MustCompile(`(\s(?:fo|style):(language|country)(-asian|-complex)?=)"([^"<]*)"`)
 )
@@ -48,16 +48,7 @@ func (t target) word(raw string) string {
 		return raw
 	}
 	return wordLanguage.ReplaceAllStringFunc(raw, func(tag string) string {
-		if !strings.Contains(tag, t.attribute+"=") {
-			return withAttribute(tag, prefix([]byte(tag))+t.attribute, t.language+"-"+t.region)
-		}
-		return wordAttribute.ReplaceAllStringFunc(tag, func(attribute string) string {
-			m := wordAttribute.FindStringSubmatch(attribute)
-			if m[2] != t.attribute {
-				return attribute
-			}
-			return m[1] + `"` + t.language + "-" + t.region + `"`
-		})
+		return xmlpart.SetAttribute(tag, xmlpart.PrefixOf(tag)+t.attribute, t.language+"-"+t.region)
 	})
 }
 

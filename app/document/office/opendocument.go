@@ -192,6 +192,6 @@ func (w *walker) odfSpan(around *run, start xmlpart.Token) *run {
 		return inner // the span only records when its text was edited
 	}
 	inner.Style = tagged.Style{Key: around.Key + "\x00" + style.key, Open: around.Open + string(start.Raw),
-		Close: "</" + qualified(start.Raw) + ">" + around.Close, Raised: around.Raised || style.raised}
+		Close: "</" + xmlpart.NameOf(string(start.Raw)) + ">" + around.Close, Raised: around.Raised || style.raised}
 	return inner
 }

@@ -279,7 +279,7 @@ type paragraph struct {
 
 func (w *walker) begin(start xmlpart.Token) *paragraph {
 	w.paragraphs++
-	p := &paragraph{Paragraph: tagged.New(), prefix: prefix(start.Raw), space: true}
+	p := &paragraph{Paragraph: tagged.New(), prefix: xmlpart.PrefixOf(string(start.Raw)), space: true}
 	p.head.Write(start.Raw)
 	return p
 }
@@ -365,7 +365,7 @@ func (w *walker) repeats(r *run) { w.size += len(r.Open) + len(r.Close) }
 
 // run reads a run of text: look receives its properties, the element rPr, and item reads all other elements in it.
 func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token) error) error {
-	r := &run{Style: tagged.Style{Close: "</" + qualified(start.Raw) + ">"}}
+	r := &run{Style: tagged.Style{Close: "</" + xmlpart.NameOf(string(start.Raw)) + ">"}}
 	r.open(string(start.Raw))
 	looked := false
 	_, err := w.inside(p, start, func(t xmlpart.Token) error {
@@ -398,27 +398,6 @@ func (w *walker) reading(p *paragraph, around *run, start xmlpart.Token, base st
 	}, nil)
 	p.EndReading(around.around(p.whole.String()[from:]))
 	return err
-}
-
-// qualified returns the name of an element as in its tag.
-func qualified(tag []byte) string {
-	name := strings.TrimPrefix(string(tag), "<")
-	if n := strings.IndexAny(name, " \t\r\n/>"); n >= 0 {
-		name = name[:n]
-	}
-	return name
-}
-
-// prefix returns the prefix of an element's name, with the colon, or "".
-func prefix(tag []byte) string {
-	name := qualified(tag)
-	return name[:strings.IndexByte(name, ':')+1]
-}
-
-// withAttribute returns a start tag with one more attribute, in front of the others.
-func withAttribute(tag, name, value string) string {
-	end := 1 + len(qualified([]byte(tag)))
-	return tag[:end] + " " + name + `="` + value + `"` + tag[end:]
 }
 
 // escape writes text as XML. Characters that XML does not allow become U+FFFD.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -144,7 +145,7 @@ const stayMark = ` translate="no"`
 func (h *htmlFile) marked(at int, raw string, foreign []wrap.Line) string {
 	for _, f := range slices.Backward(foreign) {
 		if i := f.Start - at; i >= 0 && i < len(raw) {
-			i += 1 + len(tagName(raw[i:]))
+			i += 1 + len(xmlpart.NameOf(raw[i:]))
 			raw = raw[:i] + stayMark + raw[i:]
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/document/xmlpart"
 )
 
 // qt translates Qt's .ts: sources into empty translations. Existing translations stay, also unfinished ones and ones of obsolete
@@ -99,7 +100,7 @@ func (m *qtMessage) fill(x *xmlReader) error {
 		return err
 	}
 	t, text := m.translation, xmlText.Replace(before+translation+after)
-	tag := setAttribute(x.text[t.start:t.inner], "type", "unfinished")
+	tag := xmlpart.SetAttribute(x.text[t.start:t.inner], "type", "unfinished")
 	isNew := m.numerus && len(empty) == max(len(m.forms), 1) && !strings.Contains(x.text[t.inner:t.innerEnd], "<lengthvariant")
 	if n := qtForms(x.options.To); isNew && n > 0 {
 		indent, end := "", ""

@@ -3,6 +3,7 @@ package textfile
 import (
 	"strings"
 
+	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/language"
 )
 
@@ -70,5 +71,5 @@ func (u *tmxUnit) fill(x *xmlReader) error {
 	}
 	at := u.source
 	indent := x.text[len(strings.TrimRight(x.text[:at.start], " \t\r\n")):at.start]
-	return x.replace(at.end, at.end, indent+`<tuv xml:lang="`+xmlAttribute.Replace(x.options.To)+`"><seg>`+translation+"</seg></tuv>")
+	return x.replace(at.end, at.end, indent+`<tuv xml:lang="`+xmlpart.EscapeAttribute(x.options.To)+`"><seg>`+translation+"</seg></tuv>")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/document/xmlpart"
 )
 
 // xliff translates XLIFF 1.2 and 2: sources into targets. Existing targets stay, unless their state calls for translation.
@@ -98,14 +99,14 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 		return f.insert(u.source, translation)
 	}
 	if u.attribute("state") != "" {
-		if err := f.replace(u.start, u.inner, setAttribute(f.text[u.start:u.inner], "state", "translated")); err != nil {
+		if err := f.replace(u.start, u.inner, xmlpart.SetAttribute(f.text[u.start:u.inner], "state", "translated")); err != nil {
 			return err
 		}
 	}
 	e := u.target
 	tag := f.text[e.start:e.inner]
 	if f.isVersion1() {
-		tag = setAttribute(tag, "state", forReview)
+		tag = xmlpart.SetAttribute(tag, "state", forReview)
 	}
 	return f.put(e, tag, translation)
 }
@@ -114,14 +115,10 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 func (f *xliffFile) insert(source *xmlElement, translation string) error {
 	start := source.start
 	indent := f.text[len(strings.TrimRight(f.text[:start], " \t\r\n")):start]
-	prefix, _, found := strings.Cut(tagName(f.text[start:source.inner]), ":")
-	name := "target"
-	if found {
-		name = prefix + ":target"
-	}
+	name := xmlpart.PrefixOf(f.text[start:source.inner]) + "target"
 	tag := "<" + name + ">"
 	if f.isVersion1() {
-		tag = setAttribute(tag, "state", forReview)
+		tag = xmlpart.SetAttribute(tag, "state", forReview)
 	}
 	return f.replace(source.end, source.end, indent+tag+translation+"</"+name+">")
 }
@@ -136,15 +133,6 @@ func (f *xliffFile) isOpen(u *xliffUnit) bool {
 		return u.attribute("approved") != "yes"
 	}
 	return false
-}
-
-// tagName returns the name in a start tag, with its prefix.
-func tagName(tag string) string {
-	name := tag[1:]
-	if n := strings.IndexAny(name, " \t\r\n/>"); n >= 0 {
-		name = name[:n]
-	}
-	return name
 }
 
 // plainSections writes CDATA sections as text, unless a section is all there is.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
@@ -151,7 +152,7 @@ func (e *xmlElement) attribute(name string) string {
 func (x *xmlReader) put(e *xmlElement, tag, text string) error {
 	if name, ok := strings.CutSuffix(tag, "/>"); ok {
 		name = strings.TrimRight(name, " \t\r\n")
-		return x.replace(e.start, e.end, name+">"+text+"</"+tagName(name)+">")
+		return x.replace(e.start, e.end, name+">"+text+"</"+xmlpart.NameOf(name)+">")
 	}
 	return x.replace(e.start, e.innerEnd, tag+text)
 }
@@ -168,7 +169,7 @@ func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
 	if attribute == "language" {
 		to = posix(to)
 	}
-	return x.replace(e.start, e.inner, setAttribute(x.text[e.start:e.inner], attribute, to))
+	return x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], attribute, to))
 }
 
 // translatedElement matches a translation in XLIFF or Qt.
@@ -185,20 +186,6 @@ func posix(code string) string {
 	}
 	return l.Language
 }
-
-// setAttribute returns a start tag with an attribute set.
-func setAttribute(tag, name, value string) string {
-	value = `"` + xmlAttribute.Replace(value) + `"`
-	for _, a := range readAttributes(tag, 0, len(tag)) {
-		if a.name == strings.ToLower(name) {
-			return tag[:a.start] + value + tag[a.end:]
-		}
-	}
-	end := strings.TrimRight(strings.TrimRight(strings.TrimSuffix(tag, ">"), "/"), " \t\r\n")
-	return end + " " + name + "=" + value + tag[len(end):]
-}
-
-var xmlAttribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;")
 
 // fragment returns a well-formed translation: one that is not is escaped as text.
 func fragment(translation string) string {
