@@ -16,7 +16,7 @@ import (
 // browsers send preflights without a key.
 //
 // Cookies and passwords of the browser are never accepted from other origins; API keys are, because a page sends them in a header
-// of its own.
+// of its own. A preflight from an allowed origin is answered with the headers that it asks for.
 type CORS func(w http.ResponseWriter, r *http.Request) (preflight bool)
 
 // NewCORS returns the CORS that lets pages of some origins call the service: https://app.example.com, https://*.example.com for
@@ -48,12 +48,7 @@ func corsOf(origins []string) CORS {
 	handler := cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
-		AllowedHeaders: []string{
-			"Accept", "Authorization", "Content-Type", "X-API-Key", "X-Request-Id", "Idempotency-Key", TimeoutHeader,
-			"Traceparent", "Tracestate",
-			"Ocp-Apim-Subscription-Key", "Ocp-Apim-Subscription-Region", "X-Clienttraceid", // Azure's clients
-			"X-Goog-Api-Key", "X-Goog-Api-Client", // Google's
-		},
+		AllowedHeaders: []string{"*"}, // those that a preflight asks for, because SDKs add headers of their own
 		ExposedHeaders: []string{"Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-Id", "Dragoman-Cache", "Dragoman-Flags"},
 		MaxAge:         7200, // seconds; the maximum of Chromium
 	})

@@ -88,19 +88,27 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-func TestCORSRefusesMethodsAndHeaders(t *testing.T) {
-	h := corsServer(t, NewKey(), "*")
-	for _, headers := range [][2]string{{"TRACE", ""}, {"POST", "cookie"}, {"POST", "authorization,x-other"}} {
+// SDKs in pages send headers of their own. The page of an allowed origin may, and no other page.
+func TestCORSAllowsAskedHeaders(t *testing.T) {
+	const sdks = "authorization,content-type,http-referer,x-ms-client-request-id,x-requested-with,x-stainless-arch,x-stainless-lang,x-stainless-retry-count,x-title"
+	for _, test := range []struct{ origin, method, headers, allowed, echoed string }{
+		{"https://app.example.com", "POST", sdks, "https://app.example.com", sdks},
+		{"https://app.example.com", "POST", "", "https://app.example.com", ""},
+		{"https://app.example.com", "TRACE", sdks, "", ""},
+		{"https://evil.example.org", "POST", sdks, "", ""},
+		{"null", "POST", sdks, "", ""},
+	} {
 		r := httptest.NewRequest(http.MethodOptions, "/", nil)
-		r.Header.Set("Origin", "https://app.example.com")
-		r.Header.Set("Access-Control-Request-Method", headers[0])
-		if headers[1] != "" {
-			r.Header.Set("Access-Control-Request-Headers", headers[1])
+		r.Header.Set("Origin", test.origin)
+		r.Header.Set("Access-Control-Request-Method", test.method)
+		if test.headers != "" {
+			r.Header.Set("Access-Control-Request-Headers", test.headers)
 		}
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
+		corsServer(t, NewKey(), "https://app.example.com").ServeHTTP(w, r)
 		assert.Equal(t, http.StatusNoContent, w.Code)
-		assert.Empty(t, w.Header().Get("Access-Control-Allow-Origin"), headers)
+		assert.Equal(t, test.allowed, w.Header().Get("Access-Control-Allow-Origin"), test)
+		assert.Equal(t, test.echoed, w.Header().Get("Access-Control-Allow-Headers"), test)
 	}
 }
 
