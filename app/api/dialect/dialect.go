@@ -254,6 +254,22 @@ func (d Dialect) Owns(path string) bool {
 		slices.ContainsFunc(d.Prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
+// Tidy returns a handler that serves a path with doubled slashes, or with a slash at its end, as the path without them if the path
+// belongs to one of the dialects: clients join a base URL and a path in every way.
+func Tidy(h http.Handler, dialects []Dialect) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		parts := strings.FieldsFunc(r.URL.Path, func(r rune) bool { return r == '/' })
+		path := "/" + strings.Join(parts, "/")
+		if path != r.URL.Path && slices.ContainsFunc(dialects, func(d Dialect) bool { return d.Owns(WithoutModel(path)) }) {
+			tidy := *r.URL
+			tidy.Path, tidy.RawPath = path, ""
+			r = r.WithContext(r.Context()) // a copy
+			r.URL = &tidy
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // renderKey is the key of [Dialect.Render] in gin's context.
 const renderKey = "dragoman/dialect.render"
 

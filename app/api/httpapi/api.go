@@ -149,7 +149,15 @@ func (a *API) Server() *http.Server {
 }
 
 // Handler returns the API without a server around it.
-func (a *API) Handler() http.Handler { return a.bodies.Serve(a.router()) }
+func (a *API) Handler() http.Handler {
+	dropIns, inference := a.dialects()
+	return a.bodies.Serve(dialect.Tidy(a.router(), append(dropIns, inference)))
+}
+
+// dialects returns the APIs of other programs. Most paths below /v2 are DeepL's; inference has the rest.
+func (a *API) dialects() (others []dialect.Dialect, inference dialect.Dialect) {
+	return dropIns(a.server, a.cfg.Version, a.documents, a.models.names), openinference.New(a.inferenceConfig())
+}
 
 // Routes returns the paths and methods of the API.
 func (a *API) Routes() gin.RoutesInfo { return a.router().Routes() }
@@ -162,9 +170,8 @@ func (a *API) router() *gin.Engine {
 	if !a.cfg.OnlyProbes {
 		none.features = a.features()
 	}
-	native, dropIns := a.native(none), dropIns(a.server, a.cfg.Version, a.documents, a.models.names)
-	// Most paths below /v2 are DeepL's; the dialect inference has the rest.
-	inference := openinference.New(a.inferenceConfig())
+	native := a.native(none)
+	dropIns, inference := a.dialects()
 	all := append(slices.Clone(dropIns), inference)
 	router.Use(native.UseRenderer, guardSites(a.server, a.cfg, all))
 	if a.cfg.OnlyProbes {

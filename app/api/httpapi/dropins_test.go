@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,7 +38,7 @@ func TestBrowsers(t *testing.T) {
 		"/imme": true, "/kiss": true, "/hcfy": true, "/deeplx": true, "/models/default/kiss": true,
 		"/language/translate/v2": true, "/language/translate/v2/detect": true, "/language/nothing": true, "/translate_a/single": true,
 		"/translation": false, "/translation/stream": false, "/jobs": false, "/v2/translate": false, "/models/default/v2/translate": false,
-		"/v2/models/default/infer": false, "/metrics": false, "/": false, "/openapi.json": false, "/nothing": false, "/translate/": false,
+		"/v2/models/default/infer": false, "/metrics": false, "/": false, "/openapi.json": false, "/nothing": false, "/translate/": true, "//translate": true, "/translation/": false,
 	} {
 		for _, verb := range []string{"GET", "POST"} {
 			headers := []string{method, verb, wanted, "authorization,content-type,ocp-apim-subscription-key,ocp-apim-subscription-region,x-goog-api-key"}
@@ -56,5 +57,34 @@ func TestBrowsers(t *testing.T) {
 			_, origin = allowed(closed, verb, path, "https://app.example.com")
 			assert.Equal(t, "https://app.example.com", origin, path)
 		}
+	}
+}
+
+// Clients join a base URL and a path in every way: DeepL's for Java posts to /v2/document/, others to //translate. The service's
+// own API has one address for each of its paths.
+func TestTidyPaths(t *testing.T) {
+	a, _ := newAPI()
+	h := a.Handler()
+	answer := func(method, path string) string {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(method, "http://localhost"+path, nil))
+		return http.StatusText(w.Code) + " " + w.Body.String()
+	}
+	const nothing = "there is nothing at this path"
+	for _, route := range []string{
+		"/translate", "/detect", "/languages", "/frontend/settings", "/v2/translate", "/v2/document", "/v2/usage", "/v1/models", "/v1/chat/completions", "/v2/models/m/infer",
+		"/language/translate/v2/detect", "/v3/projects/p/locations/l/supportedLanguages", "/translator/document:translate", "/imme", "/mtranserver/version",
+		"/models/default/translate", "/models/default/v1/models",
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			want := answer(method, route)
+			require.NotContains(t, want, nothing, route)
+			for _, path := range []string{"/" + route, route + "/", "//" + route + "//", strings.ReplaceAll(route, "/", "//")} {
+				assert.Equal(t, want, answer(method, path), "%s %s", method, path)
+			}
+		}
+	}
+	for _, path := range []string{"//translation", "/translation/", "//", "/nothing/", "/metrics/"} {
+		assert.Contains(t, answer("POST", path), nothing, path)
 	}
 }
