@@ -6,6 +6,7 @@ import json
 import sys
 
 import openai
+import pydantic
 
 from checks import TOY, check, report
 
@@ -21,7 +22,47 @@ def translated(what, source, got):
     check(what, got == source.upper() if TOY else bool(got.strip()) and got != source, got)
 
 
+class Translations(pydantic.BaseModel):
+    translations: list[str]
+    notes: str | None
+
+
+class Item(pydantic.BaseModel):
+    id: int
+    translated: str
+
+
+class Items(pydantic.BaseModel):
+    items: list[Item]
+
+
+def responses():
+    """The API that today's SDKs call first."""
+    answer = client.responses.create(model="dragoman:en-fr", input="Good morning.")
+    translated("openai response", "Good morning.", answer.output_text)
+    check("openai response ends", answer.status == "completed" and answer.usage.total_tokens >= 0, answer)
+    numbered = "1. Good morning.\n2. Thank you."
+    with client.responses.stream(model="dragoman:fr", input=numbered) as stream:
+        events = list(stream)
+        translated("openai response, stream", numbered, stream.get_final_response().output_text)
+    check("openai response, events", events[0].type == "response.created" and events[-1].type == "response.completed", [e.type for e in events])
+    check("openai response, numbers", [e.sequence_number for e in events] == list(range(len(events))), events)
+    got = client.responses.parse(model="dragoman:fr", input='["Good morning.", "Thank you."]', text_format=Translations).output_parsed
+    check("openai response, form", len(got.translations) == 2 and got.notes is None, got)
+    translated("openai response, form", "Thank you.", got.translations[1])
+    got = client.chat.completions.parse(model="dragoman:fr", messages=[{"role": "user", "content": '[{"id": 7, "text": "Thank you."}]'}], response_format=Items)
+    item = got.choices[0].message.parsed.items[0]
+    check("openai form of objects", item.id == 7, item)
+    translated("openai form of objects", "Thank you.", item.translated)
+    for what, options in {"tools": {"tools": [{"type": "web_search"}]}, "a response that is stored": {"previous_response_id": "resp_1"}}.items():
+        try:
+            check("openai " + what, False, client.responses.create(model="dragoman:fr", input="Good morning.", **options))
+        except openai.BadRequestError as e:
+            check("openai " + what, "not offered" in e.body["message"], e.body)
+
+
 def main():
+    responses()
     answer = chat("dragoman:en-fr", "Good morning.", temperature=0.3)
     translated("openai chat", "Good morning.", answer.choices[0].message.content)
     check("openai chat ends", answer.choices[0].finish_reason == "stop" and answer.model == "dragoman:en-fr", answer)

@@ -351,6 +351,9 @@ func (f Fields) Given(name string) bool {
 	return true
 }
 
+// Raw returns the JSON of a field, or nil if it is missing.
+func (f Fields) Raw(name string) jsontext.Value { return f.field(name).json }
+
 // Object returns the fields of an object in a field, or none if it is missing.
 func (f Fields) Object(name string) Fields {
 	inner := Fields{first: f.first}

@@ -16,7 +16,7 @@ import (
 func FuzzFrontEnds(f *testing.F) {
 	paths := []string{"/imme", "/kiss", "/hcfy", "/deeplx", "/translate", "/detect", "/language/translate/v2", "/language/translate/v2/detect", "/translate_a/single",
 		"/v3/projects/p:translateText", "/v3/projects/p/locations/l:detectLanguage", "/translate/batch", "/mtranserver/detect", "/nllb-serve/translate", "/api/v4/translator", "/translator/document:translate",
-		"/v1/chat/completions", "/v1/completions", "/api/v4/translator/stream"}
+		"/v1/chat/completions", "/v1/completions", "/v1/responses", "/api/v4/translator/stream"}
 	const form = "application/x-www-form-urlencoded"
 	for i, seed := range []struct{ query, body, contentType string }{
 		{"token=x", `{"source_lang":"auto","target_lang":"fr","text_list":["one","{0}"]}`, "application/json"},

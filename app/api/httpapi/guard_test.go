@@ -120,7 +120,7 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 			assert.Contains(t, []string{
 				"/languages", "/translate/batch",
 				"/translate", "/detect", "/suggest", "/imme", "/kiss", "/hcfy", "/deeplx", "/deepl", "/translate_a/single", "/translate_a/t",
-				"/language/translate/v2", "/language/translate/v2/detect", "/language/translate/v2/languages", "/v1/chat/completions", "/v1/completions", "/v1/models", "/v1/models/:id",
+				"/language/translate/v2", "/language/translate/v2/detect", "/language/translate/v2/languages", "/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/models", "/v1/models/:id",
 			}, path, name)
 		}
 	}

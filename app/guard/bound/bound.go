@@ -58,7 +58,7 @@ const (
 var table = map[string]Field{
 	// Texts.
 	"q": {Any, Texts}, "text": {Any, Texts}, "Text": {Bytes: Any}, "texts": {Any, Texts}, "text_list": {Any, Texts}, "contents": {Any, Texts},
-	"content": {Any, Objects}, "prompt": {Any, Texts}, "records": {Items: Any}, "data": {Any, Any}, "file": {Bytes: Any}, "document": {Bytes: Any},
+	"content": {Any, Objects}, "prompt": {Any, Texts}, "input": {Any, Objects}, "instructions": {Bytes: Any}, "records": {Items: Any}, "data": {Any, Any}, "file": {Bytes: Any}, "document": {Bytes: Any},
 	"entries": {Any, Any}, "raw_input_contents": {Any, Tensors}, "bytes_contents": {Any, Any},
 
 	// Languages.
@@ -79,7 +79,7 @@ var table = map[string]Field{
 	// Choices and numbers.
 	"format": {Bytes: Word}, "mimeType": {Bytes: Word}, "textType": {Bytes: Word}, "type": {Bytes: Word}, "role": {Bytes: Word}, "priority": {Bytes: Word},
 	"wrapped": {Bytes: Word}, "header": {Bytes: Word}, "also": {Word, Tensors}, "as": {Bytes: Word}, "client": {Bytes: Word}, "dt": {Word, Tensors}, "dj": {Bytes: Word},
-	"html": {Bytes: Word}, "stream": {Bytes: Word}, "include_usage": {Bytes: Word}, "n": {Bytes: Word}, "event_type": {Bytes: Word}, "version": {Bytes: Word},
+	"html": {Bytes: Word}, "stream": {Bytes: Word}, "include_usage": {Bytes: Word}, "background": {Bytes: Word}, "n": {Bytes: Word}, "event_type": {Bytes: Word}, "version": {Bytes: Word},
 	"api-version": {Bytes: Word}, "scope": {Bytes: Word}, "action": {Bytes: Word}, "model_version": {Bytes: Word}, "datatype": {Bytes: Word},
 	"tag_handling": {Bytes: Word}, "tag_handling_version": {Bytes: Word}, "split_sentences": {Bytes: Word}, "formality": {Bytes: Word}, "model_type": {Bytes: Word},
 	"output_format": {Bytes: Word}, "entries_format": {Bytes: Word}, "preserve_formatting": {Bytes: Word}, "show_billed_characters": {Bytes: Word}, "outline_detection": {Bytes: Word},

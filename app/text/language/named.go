@@ -10,12 +10,13 @@ import (
 var qualifiers = map[string]bool{
 	"simplified": true, "mainland": true, "brazilian": true, "european": true, "american": true, "british": true,
 	"canadian": true, "mexican": true, "castilian": true, "standard": true, "modern": true, "swiss": true, "austrian": true, "native": true,
+	"mandarin": true, "latin": true, "international": true,
 }
 
 // otherNames are English names beside those of CLDR.
 var otherNames = map[string]string{
-	"mandarin": "zh", "traditional chinese": "zh-Hant", "farsi": "fa", "filipino": "tl", "tagalog": "tl", "bokmål": "nb", "nynorsk": "nn",
-	"castilian": "es", "flemish": "nl", "moldovan": "ro", "haitian creole": "ht", "punjabi": "pa", "odia": "or", "oriya": "or", "sinhalese": "si",
+	"mandarin": "zh", "traditional chinese": "zh-Hant", "chinese traditional": "zh-Hant", "farsi": "fa", "filipino": "tl", "tagalog": "tl", "bokmål": "nb", "nynorsk": "nn",
+	"castilian": "es", "castellano": "es", "flemish": "nl", "moldovan": "ro", "haitian creole": "ht", "punjabi": "pa", "odia": "or", "oriya": "or", "sinhalese": "si",
 	"cantonese": "yue", "bangla": "bn", "kirghiz": "ky", "uighur": "ug", "gaelic": "gd", "slovene": "sl",
 }
 
@@ -51,12 +52,14 @@ func Named(name string) (code string, ok bool) {
 		if strings.HasPrefix(in, "traditional") || in == "taiwan" || in == "hong kong" {
 			return Named("traditional " + before)
 		}
+		if IsTraditional(in) { // Chinese (zh-TW)
+			return in, true
+		}
 		code, ok = codesByName()[before]
 		return code, ok
 	}
 	if before, in, ok := strings.Cut(name, " "); ok && qualifiers[before] {
-		code, ok = codesByName()[in]
-		return code, ok
+		return Named(in) // Latin American Spanish
 	}
 	return "", false
 }

@@ -4,16 +4,19 @@
 //
 //	GET  /v1/models, /v1/models/NAME   values of the field model
 //	POST /v1/chat/completions          model, messages, stream, stream_options
+//	POST /v1/responses                 model, input, instructions, stream, text.format
 //	POST /v1/completions               model, prompt, stream, stream_options
 //
 // The model's name has the languages, "dragoman:en-fr", or only the target, "dragoman:fr"; the part before the colon is
 // "dragoman", which means any model, or the name of a model of the service. Otherwise the messages name the languages, in one of
 // the forms of prompt.go, which programs send. A request without languages is refused with a hint, and so are contradictory
-// messages. Several texts in one message, numbered, with separators, or in JSON, are answered with the same numbers, separators
+// messages and messages whose text cannot be told from its instructions. Several texts in one message, numbered, with separators, or in JSON, are answered with the same numbers, separators
 // and names, see segments.go.
 //
+// A response format of JSON is honoured if a translation can have it, see schema.go.
+//
 // Differences from OpenAI: sampling settings are ignored, because there is no sampling; usage has the tokens of the texts,
-// without instructions; n above 1, tools and images are refused.
+// without instructions; n above 1, tools, functions and images are refused, and so are responses that would be stored.
 package openai
 
 import (
@@ -40,13 +43,13 @@ func New(server *dialect.Server, models func() []string) dialect.Dialect {
 	}}
 	l := lister{models}
 	return dialect.Dialect{Render: render, Browsers: true, Prefixes: []string{"/v1/"}, Routes: []dialect.Route{
-		api.Route("POST", "/v1/chat/completions", chat), api.Route("POST", "/v1/completions", complete),
+		api.Route("POST", "/v1/chat/completions", chat), api.Route("POST", "/v1/completions", complete), api.Route("POST", "/v1/responses", respond),
 		api.Route("GET", "/v1/models", l.list).Uncharged(), api.Route("GET", "/v1/models/:id", l.one).Uncharged(),
 	}}
 }
 
-// others matches the models of OpenAI, which some programs list in place of an input field.
-var others = regexp.MustCompile(`^(?:gpt|chatgpt|o[0-9])[-.0-9a-z]*$`)
+// familiar matches the models of OpenAI, which some programs list in place of an input field.
+var familiar = regexp.MustCompile(`^(?:gpt|chatgpt|o[0-9])[-.0-9a-z]*$`)
 
 // longestName is the maximum length in bytes of a model's name whose languages are read, because each separator in the name is
 // tried.
@@ -63,7 +66,7 @@ func splitName(field string) (name string, languages pair) {
 			name = field[:i]
 		}
 	}
-	if name == anyModel || others.MatchString(name) {
+	if name == anyModel || familiar.MatchString(name) {
 		name = ""
 	}
 	return name, languages

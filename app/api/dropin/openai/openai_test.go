@@ -201,8 +201,8 @@ func FuzzSplit(f *testing.F) {
 			require.NoError(t, b.Canonicalize(jsontext.AllowDuplicateNames(true)), "%q", got)
 			assert.Equal(t, string(a), string(b))
 		}
-		readKiss(text)
-		read("", text, mostInstructions)
-		read(text, text, mostInstructions)
+		readOrder(text)
+		read("", text, mostInstructions, false)
+		read(text, text, mostInstructions, false)
 	})
 }

@@ -1,10 +1,13 @@
 package openai
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/fault"
@@ -16,24 +19,56 @@ type prompt struct {
 	instructions string // may name the languages
 	text         string // to translate
 	form         bool   // whether text was found in one of the forms below, so that the instructions are not translated
+	unclear      bool   // the user's message has instructions, in none of the forms
+	task         bool   // the instructions ask for something else than a translation
 }
 
 // A program's message has the text to translate after its instructions, or between marks. These are the forms of the most common
 // programs, and of many others that copied their wording:
 //
+//	first     Immersive Translate, Read Frog, FluentRead: "Translate to French:\n\nTEXT", "Translate to French (output translation only):\n\nTEXT"
+//	          Subtitle Edit: "Please translate the following text from English to French, only write the result:\n\nTEXT"
+//	          Chinese programs: "将以下文本翻译成法语：\n\nTEXT"; others: "en -> fr\nTEXT", "Output language: French\n\nTEXT"
 //	labelled  PDFMathTranslate and BabelDOC: "… translate it into French, … NO notes. Input:\n\nTEXT",
 //	          "Translate the following markdown source text to French. …\nSource Text: TEXT\nTranslated Text:"
 //	marked    Zotero's PDF Translate: "… translation from English to French of the academic text enclosed in 🔤. … 🔤 TEXT 🔤 …"
-//	first     Immersive Translate, Read Frog, FluentRead: "Translate to French:\n\nTEXT", "Translate to French (output translation only):\n\nTEXT"
-//	          Subtitle Edit: "Please translate the following text from English to French, only write the result:\n\nTEXT"
-//	          Chinese programs: "将以下文本翻译成法语：\n\nTEXT"
+//	fenced    i18n-ai-translate: "… Translate from English to French. … ```json\nTEXT\n```"; others: "Translate to French <<<TEXT>>>"
+//	JSON      Payload's plugins: "Translate me the following array: TEXT in locale=en to locale fr, …"
+//	quoted    "Translate "TEXT" into French."
+//	above     "TEXT\n\nTranslate the text above into French."
 //
 // Other programs have the instructions in the system's message, and only the text in the user's, for example Immersive Translate
-// and Bob. KISS Translator sends JSON, see segments.go.
+// and Bob. KISS Translator and Weblate send JSON, see segments.go. A message that begins like instructions and has none of the
+// forms is refused, because its instructions would be translated.
 var (
-	label = regexp.MustCompile(`(?i)(?:^|[\n.] ?)(?:source text|text to translate|original text|input text|input|text|原文|待翻译文本)[:：]`)
+	label = regexp.MustCompile(`(?i)(?:^|[\n.] ?)(?:(?:here (?:is|are)|below (?:is|are)|the|source|original|input|following) ){0,3}` +
+		`(?:text|input|content|sentence|string|paragraph|subtitle|json|原文|待翻译文本)s?(?: (?:to (?:be )?translated?|is|below|as follows|for translation)){0,2}[:：]`)
 	after = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}translation|translated text|output|译文|翻译结果)[:：]$`) // after the labelled text
-	first = regexp.MustCompile(`(?is)^\s*(?:(?:please )?translate\b|(?:请|帮我|请你)?(?:将|把)?.{0,20}(?:翻译|译)[成为到])`)
+
+	// asks matches the beginning of instructions.
+	asks = regexp.MustCompile(`(?is)^[\s#*>;-]*(?:(?:please|kindly|now|can you|could you|help me|i want you to|your task is to)[ ,]+)*(?:translate\b|` + chinese + `|` + field + `|` +
+		`(?:you are|you're|act as|as an?|your (?:task|job|role)|i want|i need|instructions?|task|convert|provide)\b.{0,300}?translat)`)
+	// describes matches the beginning of instructions about the program, which the actual request follows.
+	describes = regexp.MustCompile(`(?i)^[\s#*>;-]*(?:you|your|act|as|i|instructions?|task)\b`)
+	// others matches the beginning of instructions in other languages, whose names of languages are inflected.
+	others = regexp.MustCompile(`(?is)^[\s#*>;-]*(?:bitte |por favor,? |per favore,? )?(?:übersetzen?|tradui(?:s|sez|re)|tradu(?:ce|zca|cir|ci|rre|za|z|zir)|vertaal|przetłumacz|переведи(?:те)?|次の.{0,20}翻訳|다음.{0,20}번역).{0,80}?[:：\n]`)
+	// checks and translates match instructions that check translations, and that ask for one.
+	checks     = regexp.MustCompile(`(?im)^[ \t#*-]*(?:please )?(?:check|verify|review|evaluate|assess|score|proofread|validate|rate)\b[^\n]{0,60}\btranslat`)
+	translates = regexp.MustCompile(`(?im)^[ \t#*-]*(?:please )?translate\b`)
+	following  = regexp.MustCompile(`(?i)\b(?:following|below|next|(?:this|these|the) (?:text|sentence|paragraph|string|word|phrase|json|message|content|line)s?)\b`)
+	fields     = regexp.MustCompile(`(?i)^(?:[ \t]*(?:` + field + `)[^\n]*\n)+`)
+	above      = regexp.MustCompile(`(?is)^(.*\S)\s*\n\s*((?:please )?translate[^\n]*\b(?:above|preceding|previous)\b[^\n]*)$`)
+	quoted     = regexp.MustCompile(`(?is)^\W*(?:please )?translate[^"“«'「\n]{0,80}["“«'「](.+)["”»'」]([^\n]{0,200})$`)
+	arrow      = regexp.MustCompile(`[ \t]*(?:-{1,2}>|={1,2}>|→|⇒|➜)[ \t]*`)
+	// tail matches instructions after a text.
+	tail = regexp.MustCompile(`(?is)^\s*(?:(?:return|output|only|do not|don't|please|respond|answer|reply|provide|give|write|translat|keep|preserve|your|in|from|to|into)\b[^\n]{0,400}|[^\n]{0,40}[:：])?\s*$`)
+	// rule matches a paragraph of rules.
+	rule = regexp.MustCompile(`(?i)^\s*(?:[-*•] |#|rules?\b|return\b|only\b|do not\b|don't\b|keep\b|preserve\b|maintain\b|output\b|respond\b|ensure\b|make sure\b|important\b)`)
+)
+
+const (
+	chinese = `(?:请|帮我|请你)?(?:将|把)?.{0,20}(?:翻译|译)[成为到]`
+	field   = `(?:source|target|input|output|from|to|original|destination)[ _-]?(?:language|lang|locale)s?["']?[ \t]*[:=：]`
 )
 
 // mark surrounds a text of Zotero's PDF Translate.
@@ -44,8 +79,8 @@ var fences = []struct {
 	open *regexp.Regexp
 	end  string
 }{
-	{regexp.MustCompile("^```[a-z]*\n"), "```"}, {regexp.MustCompile(`^"""\n?`), `"""`},
-	{regexp.MustCompile(`^<text>\n?`), "</text>"}, {regexp.MustCompile(`^<source>\n?`), "</source>"},
+	{regexp.MustCompile("```(?:[a-z]*\n)?"), "```"}, {regexp.MustCompile(`"""\n?`), `"""`}, {regexp.MustCompile(`<<<\n?`), ">>>"},
+	{regexp.MustCompile(`<text>\n?`), "</text>"}, {regexp.MustCompile(`<source>\n?`), "</source>"}, {regexp.MustCompile(`<input>\n?`), "</input>"},
 }
 
 // Instructions are parsed letter by letter before admission, at a hundred times the cost of reading a text. Therefore the
@@ -53,6 +88,7 @@ var fences = []struct {
 const (
 	mostInstructions  = 16 << 10 // in bytes
 	leastInstructions = 512      // per prompt
+	mostTried         = 4        // places where a text may begin
 )
 
 // within returns the beginning and the end of a text, most bytes in all.
@@ -63,43 +99,158 @@ func within(most int, text string) string {
 	return text[:most/2] + "\n" + text[len(text)-most/2:]
 }
 
+// reader finds the text in a user's message.
+type reader struct {
+	user, head string // the message, and its beginning, which may have instructions
+	asks       bool   // the message begins like instructions
+	known      bool   // the system's message or the model's name has the languages
+}
+
 // read finds the text in a user's message, after instructions of at most most bytes; system is the text of the system's messages.
-func read(system, user string, most int) prompt {
-	found := func(instructions, text string) prompt {
-		return prompt{instructions: within(most, instructions), text: unfenced(strings.TrimSpace(text)), form: true}
+// known reports whether the model's name has the languages.
+func read(system, user string, most int, known bool) prompt {
+	system = within(most, system)
+	r := reader{user: user, head: user[:min(len(user), most)]}
+	r.asks = asks.MatchString(r.head)
+	r.known = known || !languagesIn(system).none()
+	for _, form := range []func() (instructions, text string, ok bool){r.marked, r.line, r.labelled, r.fenced, r.json, r.quoted, r.first, r.above} {
+		instructions, text, ok := form()
+		if !ok || strings.TrimSpace(text) == "" {
+			continue
+		}
+		if instructions = within(most, instructions); languagesIn(instructions).none() {
+			instructions = system
+		}
+		return prompt{instructions: instructions, text: unfenced(strings.TrimSpace(text)), form: true, task: checks.MatchString(instructions) && !translates.MatchString(instructions)}
 	}
-	if before, rest, ok := strings.Cut(user, mark+"."); ok {
-		more, rest, _ := strings.Cut(rest, mark)
-		if text, _, ok := strings.Cut(rest, mark); ok {
-			return found(before+more, text)
+	return prompt{instructions: system, text: user, unclear: r.unclear()}
+}
+
+// says reports whether instructions name a language, or need not.
+func (r *reader) says(instructions string) bool {
+	return !languagesIn(instructions).none() || r.asks && r.known && following.MatchString(instructions)
+}
+
+// unclear reports whether the message has instructions.
+func (r *reader) unclear() bool {
+	begin := r.head[:min(len(r.head), 2000)]
+	last := r.user[strings.LastIndexByte(strings.TrimSpace(r.user), '\n')+1:]
+	last = last[:min(len(last), 300)]
+	return r.asks && (!languagesIn(begin).none() || r.says(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) || len(last) < len(r.user) && asks.MatchString(last) && !languagesIn(last).none()
+}
+
+func (r *reader) marked() (instructions, text string, ok bool) {
+	before, rest, ok := strings.Cut(r.user, mark+".")
+	if !ok {
+		return "", "", false
+	}
+	more, rest, _ := strings.Cut(rest, mark)
+	text, _, ok = strings.Cut(rest, mark)
+	return before + more, text, ok
+}
+
+// line finds a text after a first line of instructions that ends with a colon.
+func (r *reader) line() (instructions, text string, ok bool) {
+	line, rest, more := strings.Cut(strings.TrimLeft(r.head, " \t\n"), "\n")
+	line = strings.TrimSpace(line)
+	ok = r.asks && more && (strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")) && strings.TrimSpace(rest) != "" && !fields.MatchString(line+"\n") && r.says(line)
+	_, rest, _ = strings.Cut(strings.TrimLeft(r.user, " \t\n"), "\n")
+	return line, rest, ok
+}
+
+func (r *reader) labelled() (instructions, text string, ok bool) {
+	m := label.FindStringIndex(r.head)
+	if m == nil || languagesIn(r.head[:m[0]]).none() && !(r.asks && r.known && m[0] > 0) {
+		return "", "", false
+	}
+	text = strings.TrimSpace(r.user[m[1]:])
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 && len(text)-i < longestLabel && after.MatchString(text[i+1:]) {
+		text = text[:i]
+	}
+	return r.head[:m[0]], text, true
+}
+
+func (r *reader) fenced() (instructions, text string, ok bool) {
+	for _, fence := range fences {
+		for _, at := range fence.open.FindAllStringIndex(r.head, mostTried) {
+			before, inner := r.user[:at[0]], r.user[at[1]:]
+			end := strings.LastIndex(inner, fence.end)
+			if r.asks && end > 0 && tail.MatchString(inner[end+len(fence.end):]) && r.says(before+"\n"+inner[end+len(fence.end):]) {
+				return before + "\n" + inner[end+len(fence.end):], inner[:end], true
+			}
 		}
 	}
-	head := user[:min(len(user), most)]
-	if m := label.FindStringIndex(head); m != nil && !languagesIn(head[:m[0]]).none() {
-		text := strings.TrimSpace(user[m[1]:])
-		if i := strings.LastIndexByte(text, '\n'); i >= 0 && len(text)-i < longestLabel && after.MatchString(text[i+1:]) {
-			text = text[:i]
+	return "", "", false
+}
+
+func (r *reader) json() (instructions, text string, ok bool) {
+	tried := 0
+	for at := 0; r.asks && tried < mostTried; tried++ {
+		next := strings.IndexAny(r.head[at:], "[{")
+		if next < 0 {
+			break
 		}
-		return found(head[:m[0]], text)
+		at += next + 1
+		value, err := jsontext.NewDecoder(strings.NewReader(r.user[at-1:]), jsontext.AllowDuplicateNames(true)).ReadValue()
+		rest := r.user[min(len(r.user), at-1+len(value)):]
+		if err == nil && strings.Contains(string(value), `"`) && tail.MatchString(rest) && r.says(r.user[:at-1]+"\n"+rest) {
+			return r.user[:at-1] + "\n" + rest, string(value), true
+		}
 	}
-	if first.MatchString(head) {
-		line, rest, more := strings.Cut(strings.TrimLeft(user, " \t\n"), "\n")
-		if more && strings.TrimSpace(rest) != "" && !languagesIn(within(most, line)).none() {
-			return found(line, rest)
-		}
-		if end := strings.IndexAny(line[:min(len(line), most)], ":："); end > 0 && !languagesIn(line[:end]).none() {
-			_, colon := utf8.DecodeRuneInString(line[end:])
-			return found(line[:end], line[end+colon:])
+	return "", "", false
+}
+
+func (r *reader) quoted() (instructions, text string, ok bool) {
+	m := quoted.FindStringSubmatchIndex(r.head)
+	if len(r.head) < len(r.user) || m == nil {
+		return "", "", false
+	}
+	instructions = r.user[:m[2]] + "\n" + r.user[m[4]:]
+	return instructions, r.user[m[2]:m[3]], !languagesIn(instructions).none()
+}
+
+// first finds a text after a first line of instructions, or after its colon.
+func (r *reader) first() (instructions, text string, ok bool) {
+	user := strings.TrimLeft(r.user, " \t\n")
+	if m := fields.FindStringIndex(user[:min(len(user), 2000)]); m != nil {
+		return user[:m[1]], user[m[1]:], r.says(user[:m[1]])
+	}
+	line, rest, more := strings.Cut(user, "\n")
+	line = within(mostInstructions, line)
+	if sides := arrow.Split(line, 3); len(sides) == 2 && len(line) < 2*longest {
+		to, inline, _ := strings.Cut(sides[1], ":")
+		if direction := languagesIn(line); len(direction.from) == 1 && len(direction.to) == 1 && len(strings.Fields(sides[0])) < 4 && len(strings.Fields(to)) < 4 {
+			return sides[0] + " -> " + to, strings.TrimSpace(inline + "\n" + rest), true
 		}
 	}
-	return prompt{instructions: within(most, system), text: user}
+	if !r.asks || describes.MatchString(user) {
+		return "", "", false
+	}
+	if more && strings.TrimSpace(rest) != "" && !languagesIn(line).none() {
+		begin, _, several := strings.Cut(strings.TrimSpace(rest[:min(len(rest), 2000)]), "\n\n")
+		return line, rest, !several || !rule.MatchString(begin)
+	}
+	if end := strings.IndexAny(line, ":："); end > 0 && end < 400 && r.says(line[:end]) {
+		_, colon := utf8.DecodeRuneInString(line[end:])
+		return line[:end], user[end+colon:], true
+	}
+	return "", "", false
+}
+
+func (r *reader) above() (instructions, text string, ok bool) {
+	at := max(0, len(r.user)-1000)
+	m := above.FindStringSubmatchIndex(r.user[at:])
+	if m == nil || !r.known && languagesIn(r.user[at+m[4]:]).none() {
+		return "", "", false
+	}
+	return r.user[at+m[4]:], r.user[:at+m[3]], true
 }
 
 // unfenced returns a text without the fences around it.
 func unfenced(text string) string {
 	for _, fence := range fences {
-		if open := fence.open.FindString(text); open != "" {
-			if inner, ok := strings.CutSuffix(text[len(open):], fence.end); ok {
+		if at := fence.open.FindStringIndex(text[:min(len(text), longest)]); at != nil && at[0] == 0 {
+			if inner, ok := strings.CutSuffix(text[at[1]:], fence.end); ok {
 				return strings.TrimSuffix(inner, "\n")
 			}
 		}
@@ -114,16 +265,46 @@ func (p pair) none() bool { return len(p.to) == 0 }
 
 // Words before the names of languages in instructions. The names themselves are looked up in a table.
 var (
-	fromWord = regexp.MustCompile(`(?i)\bfrom[ :]+|(?:从|由|将|把)(?:以下|下面的?|这段)?`)
-	toWord   = regexp.MustCompile(`(?i)\b(?:in)?to[ :]+|\btarget ?_?language["']?[ :=]+(?:is )?|\bprofessional |(?:翻译|译)(?:成|为|到)\s*|目标语言(?:是|为)?[：:]?\s*|专业的`)
+	fromWord = regexp.MustCompile(`(?i)\b(?:source|input|from|original)[ _-]?(?:language|lang|locale)["']?[ :=：]+(?:is )?|\bin (?:locale|language)[ =:]+|\bfrom[ :]+` + noise + `|(?:从|由|将|把)(?:以下|下面的?|这段)?`)
+	toWord   = regexp.MustCompile(`(?i)\b(?:target|output|destination|to)[ _-]?(?:language|lang|locale)["']?[ :=：]+(?:is )?|\b(?:in)?to[ :]+` + noise + `|\bprofessional |(?:翻译|译)(?:成|为|到)\s*|目标语言(?:是|为)?[：:]?\s*|专业的`)
+	between  = regexp.MustCompile(`(?i)[ \t](?:in)?to[ \t]|` + arrow.String())
 )
+
+// noise may stand between a word and the name of a language.
+const noise = `(?:(?:the|target|language|locale|lang|code|natural|fluent|native|formal|informal)[ =:]+){0,3}`
 
 // languagesIn returns the languages named by instructions.
 func languagesIn(instructions string) pair {
 	if m := codes.FindStringSubmatch(instructions); m != nil && isCode(m[1], m[1:2]) && isCode(m[2], m[2:]) {
 		return pair{m[1:2], m[2:]}
 	}
-	return pair{namesAfter(fromWord, instructions), namesAfter(toWord, instructions)}
+	found := pair{namesAfter(fromWord, instructions), namesAfter(toWord, instructions)}
+	for _, at := range between.FindAllStringIndex(instructions, mostWords) {
+		from, okFrom := nameBefore(instructions[:at[0]])
+		to, okTo := nameAt(instructions[at[1]:])
+		switch {
+		case !okFrom || !okTo:
+		case len(found.to) == 0:
+			found = pair{[]string{from}, []string{to}}
+		case len(found.from) == 0 && len(found.to) == 1 && found.to[0] == to:
+			found.from = []string{from}
+		}
+	}
+	return found
+}
+
+// nameBefore finds a language's name, or its code, at the end of a text.
+func nameBefore(text string) (code string, ok bool) {
+	text = text[max(0, len(text)-longest):]
+	text = text[strings.LastIndexAny(text, ".,;:\n")+1:]
+	words := strings.Fields(strings.Trim(text, "*_`\"'”“」{}[]()<> \t"))
+	for n := min(len(words), 3); n > 0; n-- {
+		name := strings.Join(words[len(words)-n:], " ")
+		if code, ok = language.Named(name); ok || n == 1 && len(words) == 1 && isCode(name, words[len(words)-1:]) {
+			return cmp.Or(code, name), true
+		}
+	}
+	return "", false
 }
 
 // namesAfter returns the languages named after a word, each once.
@@ -149,7 +330,7 @@ func nameAt(text string) (code string, ok bool) {
 	marked := len(inner) < len(text)
 	text = inner
 	head := text[:min(len(text), longest)]
-	if end := strings.IndexAny(head, ".,;:\n\"'”」`*{}[]<>/。，：；、"); end >= 0 {
+	if end := strings.IndexAny(head, ".,;:\n\"'”」`*{}[]<>/|。，：；、"); end >= 0 {
 		head = head[:end]
 	}
 	if m := chineseName.FindString(head); m != "" {
@@ -172,11 +353,12 @@ func nameAt(text string) (code string, ok bool) {
 var chineseName = regexp.MustCompile(`^(?:简体|繁体|繁體|西班牙|\p{Han}{1,6}?)(?:中文|[语文語])`)
 
 // code matches a language code in the form used by programs.
-var code = regexp.MustCompile(`^(?:[a-z]{2,3}|[A-Z]{2,3}|[a-z]{2,3}[-_][A-Za-z]{2,4})$`)
+var code = regexp.MustCompile(`^(?:[a-z]{2,3}|[A-Z]{2,3}|[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,4}){1,2})$`)
 
 // usual are common words that look like codes, as in "up to it".
 var usual = map[string]bool{"it": true, "is": true, "no": true, "as": true, "or": true, "be": true, "am": true, "so": true, "to": true, "my": true,
-	"he": true, "an": true, "me": true, "us": true, "hi": true, "do": true, "go": true, "in": true, "on": true, "id": true, "one": true}
+	"he": true, "an": true, "me": true, "us": true, "hi": true, "do": true, "go": true, "in": true, "on": true, "id": true, "one": true,
+	"per": true, "may": true, "ice": true, "arm": true, "mac": true, "rum": true, "geo": true}
 
 // codes matches two languages by their codes, also if the codes look like words.
 var codes = regexp.MustCompile(`(?i)\bfrom ([a-z]{2,3}(?:[-_][a-z]{2,4})?) (?:in)?to ([a-z]{2,3}(?:[-_][a-z]{2,4})?)\b`)
@@ -186,22 +368,32 @@ func isCode(word string, words []string) bool {
 	if !code.MatchString(word) {
 		return false
 	}
-	if _, known := language.NameOf(language.Base(strings.ToLower(strings.ReplaceAll(word, "_", "-")))); !known {
+	if _, known := language.NameOf(language.Group(strings.ToLower(strings.ReplaceAll(word, "_", "-")))); !known {
 		return false
 	}
-	return len(words) == 1 || words[1] == "to" || words[1] == "into" || words[1] == "and"
+	return len(words) == 1 || slices.Contains([]string{"to", "into", "and", "in", "language", "locale"}, words[1]) || strings.ContainsAny(words[1][:1], "(-=→")
 }
 
 // Messages for a prompt without clear languages.
 const (
-	noTarget = "it is not clear into which language to translate: name the model %[1]s:fr or %[1]s:en-fr, or begin the message with \"Translate to French:\""
-	severals = "the messages name several target languages, %s: name one, or the model %s:fr"
-	differs  = "the model's name says %q, the messages %q: leave one of them out"
+	unclear   = "the message has instructions, and it is not clear where the text begins: send \"Translate from English to French:\", an empty line and the text, or name the model %s:en-fr and send only the text"
+	otherTask = "this model translates, and does no other task, such as checking translations: set another one for tasks, or turn them off in the program's settings"
+	noTarget  = "it is not clear into which language to translate: name the model %[1]s:fr or %[1]s:en-fr, or begin the message with \"Translate to French:\""
+	severals  = "the messages name several target languages, %s: name one, or the model %s:fr"
+	differs   = "the model's name says %q, the messages %q: leave one of them out"
 )
 
 // languages returns the languages of a call: from the model's name, or from its messages. model is the model's name in errors.
 func (p prompt) languages(call *dialect.Call, model string, named pair) (from, to string) {
 	inPrompt := pair{}
+	if p.task {
+		call.Fail(dialect.Refuse(otherTask))
+		return "", ""
+	}
+	if p.unclear {
+		call.Fail(dialect.Refuse(unclear, model))
+		return "", ""
+	}
 	if p.form || named.none() {
 		inPrompt = languagesIn(p.instructions)
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ const maxParts = 10_000
 
 // Programs send several texts at once, separated or numbered, and expect the same number of translations.
 
-var separators = []string{"%%", "|||", "---", "==="}
+var separators = []string{"%%", "|||", "---", "===", "==WEBLATE_PART=="}
 
 // separates reports whether a line is a separator, which may have more of the characters - or =.
 func separates(line string) bool {
@@ -306,31 +307,58 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// kiss is a message of KISS Translator, see its src/config/api.js.
-type kiss struct {
-	Target   string            `json:"targetLanguage"`
-	Segments []kissSegment     `json:"segments"`
-	Glossary map[string]string `json:"glossary"`
+// order is a message with the languages and the texts in JSON: of KISS Translator, see its src/config/api.js, with
+// targetLanguage and segments, and of Weblate since 5.15, see its weblate/machinery/llm.py, with target_language and strings.
+type order struct {
+	Target   string         `json:"targetLanguage"`
+	Segments []segment      `json:"segments"`
+	Glossary jsontext.Value `json:"glossary"`
+
+	WeblateSource string         `json:"source_language"`
+	WeblateTarget string         `json:"target_language"`
+	Strings       []segment      `json:"strings"`
+	Units         jsontext.Value `json:"units"` // translations to evaluate
 }
 
-type kissSegment struct {
-	ID   jsontext.Value `json:"id"`
-	Text string         `json:"text"`
+// segment is a text of KISS Translator or Weblate.
+type segment struct {
+	ID     jsontext.Value `json:"id"`
+	Text   string         `json:"text"`
+	Source string         `json:"source"`
 }
 
-// readKiss reads a message of KISS Translator. ok is false for other texts.
-func readKiss(text string) (parts []part, target string, terms []translate.Term, ok bool) {
+// readOrder reads a message with languages and texts in JSON. ok is false for other texts; without parts the message asks for
+// something else than translations.
+func readOrder(text string) (parts []part, languages pair, terms []translate.Term, ok bool) {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
-		return nil, "", nil, false
+		return nil, pair{}, nil, false
 	}
-	var k kiss
-	atMost := dialect.AtMost[kissSegment](maxParts, func(jsontext.Pointer) error { return errors.ErrUnsupported })
-	if err := json.Unmarshal([]byte(text), &k, json.WithUnmarshalers(atMost)); err != nil || k.Target == "" || k.Segments == nil {
-		return nil, "", nil, false
+	var o order
+	atMost := dialect.AtMost[segment](maxParts, func(jsontext.Pointer) error { return errors.ErrUnsupported })
+	if err := json.Unmarshal([]byte(text), &o, json.WithUnmarshalers(atMost)); err != nil {
+		return nil, pair{}, nil, false
 	}
 	var s splitter
+	switch {
+	case o.Target != "" && o.Segments != nil:
+		o.kiss(&s)
+		languages.to = []string{o.Target}
+	case o.WeblateTarget != "" && o.Strings != nil:
+		o.weblate(&s)
+		languages.to = []string{o.WeblateTarget}
+		if o.WeblateSource != "" {
+			languages.from = []string{o.WeblateSource}
+		}
+	default:
+		return nil, pair{}, nil, o.WeblateTarget != "" && o.Units != nil
+	}
+	return append(s.parts, part{before: s.kept.String()}), languages, o.terms(), true
+}
+
+// kiss answers with a list of translations in an object.
+func (o order) kiss(s *splitter) {
 	s.keep(`{"translations":[`)
-	for i, segment := range k.Segments {
+	for i, segment := range o.Segments {
 		if i > 0 {
 			s.keep(",")
 		}
@@ -343,12 +371,51 @@ func readKiss(text string) (parts []part, target string, terms []translate.Term,
 			return `,"text":` + quote(r.Text) + `,"sourceLanguage":` + quote(dialect.Regional().SourceOf(r)) + `}`
 		})
 	}
-	for source, to := range k.Glossary {
-		if to == "" {
-			to = source
-		}
-		terms = append(terms, translate.Term{Source: source, Target: to})
-	}
 	s.keep("]}")
-	return append(s.parts, part{before: s.kept.String()}), k.Target, terms, true
+}
+
+// weblate answers with a list of strings.
+func (o order) weblate(s *splitter) {
+	var texts []string
+	for _, segment := range o.Strings {
+		texts = append(texts, segment.Source)
+	}
+	s.list(texts)
+}
+
+// list adds a JSON list of texts.
+func (s *splitter) list(texts []string) {
+	s.keep("[")
+	for i, text := range texts {
+		if i > 0 {
+			s.keep(",")
+		}
+		s.quoted(text)
+	}
+	s.keep("]")
+}
+
+// quoted adds a text as a JSON string.
+func (s *splitter) quoted(text string) {
+	if !strings.ContainsFunc(text, unicode.IsLetter) {
+		s.keep(quote(text))
+		return
+	}
+	s.add(text, func(r translate.Result) string { return quote(r.Text) })
+}
+
+// terms reads the glossary, which is an object of KISS Translator, and a list of Weblate.
+func (o order) terms() (terms []translate.Term) {
+	var pairs map[string]string
+	var list []struct{ Source, Target string }
+	if json.Unmarshal(o.Glossary, &pairs) != nil && json.Unmarshal(o.Glossary, &list, json.MatchCaseInsensitiveNames(true)) != nil {
+		return nil
+	}
+	for source, target := range pairs {
+		terms = append(terms, translate.Term{Source: source, Target: cmp.Or(target, source)})
+	}
+	for _, entry := range list {
+		terms = append(terms, translate.Term{Source: entry.Source, Target: cmp.Or(entry.Target, entry.Source)})
+	}
+	return terms
 }

@@ -58,7 +58,7 @@ func TestMessagesAreLinear(t *testing.T) {
 	hostile(func(begin, unit string) {
 		for _, most := range []int{leastInstructions, mostInstructions} {
 			text := begin + strings.Repeat(unit, 100_000/len(unit))
-			for _, p := range []prompt{read("", text, most), read(text, "a", most), read(text, text, most)} {
+			for _, p := range []prompt{read("", text, most, false), read(text, "a", most, false), read(text, text, most, false)} {
 				assert.LessOrEqual(t, len(p.instructions), most+1, "%q%q", begin, unit)
 			}
 		}
@@ -67,8 +67,8 @@ func TestMessagesAreLinear(t *testing.T) {
 	lineartest.New(t).Assert("messages", strings.Repeat(" ", part), strings.Repeat(" ", whole), func(size string) {
 		hostile(func(begin, unit string) {
 			text := begin + strings.Repeat(unit, len(size)/len(unit))
-			p := read(text, text, mostInstructions)
-			readKiss(p.text)
+			p := read(text, text, mostInstructions, false)
+			readOrder(p.text)
 			_, _ = split(p.text)
 		})
 	})
@@ -90,13 +90,13 @@ func TestNamesAreLinear(t *testing.T) {
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("A dog. ", mostInstructions)
 	for _, begin := range []string{"Translate to French:\n\n", "Translate to French: ", "Translate the text to French. Text: ", "翻译成法语：", "From English to French 🔤. it is in 🔤"} {
-		p := read("", begin+long+"🔤", mostInstructions)
+		p := read("", begin+long+"🔤", mostInstructions, false)
 		assert.True(t, p.form, begin)
 		assert.Equal(t, strings.TrimSpace(long), strings.TrimSpace(strings.TrimSuffix(p.text, "🔤")), begin)
 	}
-	p := read("Translate to French. "+long+" Do not translate names.", long, mostInstructions)
+	p := read("Translate to French. "+long+" Do not translate names.", long, mostInstructions, false)
 	assert.Equal(t, pair{to: []string{"fr"}}, languagesIn(p.instructions))
-	p = read(long+" Translate to French.", long, mostInstructions)
+	p = read(long+" Translate to French.", long, mostInstructions, false)
 	assert.Equal(t, pair{to: []string{"fr"}}, languagesIn(p.instructions))
 }
 
@@ -106,7 +106,7 @@ func TestKissIsLinear(t *testing.T) {
 		text := `{"targetLanguage":"fr","segments":[` + strings.Repeat(`{"id":1,"text":"12345678901234567890"},`, segments) + `{"id":2,"text":"a"}]}`
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		parts, _, _, ok := readKiss(text)
+		parts, _, _, ok := readOrder(text)
 		runtime.ReadMemStats(&after)
 		require.True(t, ok)
 		require.Len(t, parts, 2)
@@ -121,7 +121,7 @@ func TestTooManySegments(t *testing.T) {
 		strings.Repeat("1. a\n", 2*maxParts), strings.Repeat("a\n---\n", 2*maxParts), "[" + strings.Repeat(`"a",`, 2*maxParts) + `"b"]`,
 		`{"targetLanguage":"fr","segments":[` + strings.Repeat(`{"id":1,"text":"a"},`, 2*maxParts) + `{"id":2,"text":"a"}]}`,
 	} {
-		_, _, _, ok := readKiss(text)
+		_, _, _, ok := readOrder(text)
 		assert.False(t, ok)
 		_, err := split(text)
 		assert.ErrorContains(t, err, "more than 10000 texts")
@@ -133,8 +133,8 @@ func TestTimeIsLinear(t *testing.T) {
 	for what, text := range lineartest.Texts("a ", "1. a\n", "%%\n", "---\n", "translate to ", "line 1: a\n", `{"a":1},`, "```\n") {
 		timed.Assert(what, text, func(text string) {
 			for _, begin := range []string{"", "Translate to French:\n\n", "["} {
-				p := read(begin+text, text, mostInstructions)
-				readKiss(p.text)
+				p := read(begin+text, text, mostInstructions, false)
+				readOrder(p.text)
 				_, _ = split(p.text)
 			}
 		})

@@ -1,0 +1,116 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Messages whose instructions are in the user's message. The text may hold what looks like another form, and is complete.
+func TestFormsOfPrompts(t *testing.T) {
+	const i18n = "You are a professional translator.\n\nTranslate from English to French.\n\n- Translate each object in the array.\n- 'original' is the text to be translated.\n" +
+		"- 'translated' must not be empty.\n\nSpecial Instructions:\n- Treat anything in the format {{variableName}} as a placeholder.\n\nReturn the translation as JSON.\n```json\n[{\"id\":1,\"original\":\"A dog\"}]\n```\n"
+	const csv = "You are a professional translator.\n\nTranslate each line from English to French.\n\nReturn translations in the same text formatting.\n\nAll lines should start and end with an ASCII quotation mark (\").\n\n```\n\"A dog\"\n\"A cat\"\n```\n"
+	const weblate = "\nYou are a highly skilled translation assistant, adept at translating text\nfrom language 'en'\nto language 'pt_BR'\nwith precision and nuance.\n\nYou always reply with translated string only.\n"
+	const strapi = "You are translating content from a CMS. Please translate the following JSON data to fr.\n\nIMPORTANT RULES:\n1. Preserve all JSON structure and keys exactly as provided\n2. Only translate string values\n\nSOURCE JSON:\n{\"title\": \"A dog\"}"
+	for _, test := range []struct{ name, model, system, user, want, direction string }{
+		{"i18n-ai-translate 5.1.0, JSON", "gpt-4o", "", i18n, `[{"id":1,"original":"A DOG"}]`, "en>fr"},
+		{"i18n-ai-translate 5.1.0, CSV", "gpt-4o", "", csv, "\"A DOG\"\n\"A CAT\"", "en>fr"},
+		{"@payload-enchants/translator 1.3.0", "gpt-3.5-turbo", "", `Translate me the following array: ["A dog","7"] in locale=en to locale ja, respond me with the same array structure`, `["A DOG","7"]`, "en>ja"},
+		{"a code with its name", "dragoman", "", "Translate the following array to ja (ja): [\"A dog\"]", `["A DOG"]`, "auto>ja"},
+		{"Weblate to 5.14", "gpt-4o", weblate, "A dog\n==WEBLATE_PART==\nA cat", "A DOG\n==WEBLATE_PART==\nA CAT", "en>pt"},
+		{"Weblate from 5.15", "gpt-4o", "You are a professional translation engine specialized in structured localization tasks.",
+			`{"source_language": "en", "target_language": "fr", "glossary": [{"source": "dog", "target": "chien"}], "strings": [{"source": "A dog", "parts": [{"type": "text", "text": "A dog"}], "context": "menu"}, {"source": "7"}]}`, `["A chien","7"]`, "en>fr"},
+		{"strapi-llm-translator 0.11.0", "dragoman", "You are a professional translator.", strapi, `{"title": "A DOG"}`, "auto>fr"},
+		{"lingui-ai-translate 0.1.4", "dragoman", "Translate into fr. Only output the translation text. Do not translate text inside curly braces or ICU placeholders.", "A dog.", "A DOG.", "auto>fr"},
+		{"LangChain's tutorial", "dragoman", "You are a helpful assistant that translates English to French. Translate the user sentence.", "A dog.", "A DOG.", "en>fr"},
+		{"angle brackets", "dragoman", "", "Translate to French <<<A dog.>>>", "A DOG.", "auto>fr"},
+		{"angle brackets that are named", "dragoman", "", "Translate the text between <<< and >>> from English to French.\n<<<A dog.\n\nA cat.>>>", "A DOG.\n\nA CAT.", "en>fr"},
+		{"angle brackets, a line", "dragoman", "", "Translate from English into German:\n<<<\nA dog.\n>>>", "A DOG.", "en>de"},
+		{"quotes of three", "dragoman", "", "Translate the text delimited by quotes into French.\n\"\"\"A dog.\"\"\"\nReturn only the translation.", "A DOG.", "auto>fr"},
+		{"an arrow", "dragoman", "", "en -> fr\nA dog.", "A DOG.", "en>fr"},
+		{"an arrow, a line", "dragoman", "", "English → French: A dog: brown.", "A DOG: BROWN.", "en>fr"},
+		{"an arrow of the system's", "dragoman", "en->fr", "A dog.", "A DOG.", "en>fr"},
+		{"a field", "dragoman", "", "Output language: French\n\nA dog.", "A DOG.", "auto>fr"},
+		{"fields", "dragoman", "", "Source language: English\nTarget language: French\nText: A dog.", "A DOG.", "en>fr"},
+		{"fields of the system's", "dragoman", "You translate.\nInput language: en\nOutput language: French", "A dog.", "A DOG.", "en>fr"},
+		{"a quotation", "dragoman", "", `Translate "A dog, 'big'" into French.`, "A DOG, 'BIG'", "auto>fr"},
+		{"the text first", "dragoman", "", "A dog.\n\nA cat.\n\nTranslate the text above into French.", "A DOG.\n\nA CAT.", "auto>fr"},
+		{"a label behind a description", "dragoman", "", "You are a translator from English to French.\nHere is the text:\nA dog.", "A DOG.", "en>fr"},
+		{"a lead of the system's language", "dragoman", "Translate into French.", "Translate the following text:\nA dog.", "A DOG.", "auto>fr"},
+
+		{"a text with a label", "dragoman", "", "Translate to French:\n\nText: a dog.", "TEXT: A DOG.", "auto>fr"},
+		{"a text with a fence", "dragoman", "", "Translate to French:\n\nRun this:\n```\nls\n```", "RUN THIS:\n```\nLS\n```", "auto>fr"},
+		{"a text that is a rule", "dragoman", "", "Translate to French.\n\nDo not open the door.", "DO NOT OPEN THE DOOR.", "auto>fr"},
+		{"a text like instructions", "dragoman", "", "Translate to French:\n\nTranslate to German.", "TRANSLATE TO GERMAN.", "auto>fr"},
+		{"a button", "dragoman:fr", "", "Translate this page", "TRANSLATE THIS PAGE", "auto>fr"},
+		{"a sentence about translation", "dragoman:fr", "", "The translator came from Berlin to Paris.", "THE TRANSLATOR CAME FROM BERLIN TO PARIS.", "auto>fr"},
+		{"a sentence with an arrow", "dragoman:fr", "", "Open File -> Print, then choose a page.", "OPEN FILE -> PRINT, THEN CHOOSE A PAGE.", "auto>fr"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, direction := ask(t, test.model, test.system, test.user)
+			assert.Equal(t, test.want, got)
+			assert.Equal(t, test.direction, direction)
+		})
+	}
+}
+
+// A message that begins like instructions, in no form that is known, is never translated as if it were text.
+func TestInstructionsAreNotTranslated(t *testing.T) {
+	for _, user := range []string{
+		"Translate into French. Keep it short. A dog.",
+		"You are a professional translator from English to French.\n\nBe brief.\n\nA dog.",
+		"Translate to French.\n\n- Keep names.\n- Be brief.\n\nA dog.",
+		"Please translate to French and then say what you think of A dog",
+		"Act as a translator into French and answer A dog",
+		"A dog.\n\nPlease translate to French.",
+		"Übersetze ins Französische: A dog.", "Traduis en français :\nA dog.", "Переведи на французский: A dog.", "Traduce al francés:\n\nA dog.",
+	} {
+		for _, model := range []string{"dragoman:fr", "dragoman"} {
+			got, direction := ask(t, model, "", user)
+			assert.Empty(t, direction, user)
+			assert.Contains(t, got, "Translate ", "%s: %s", model, user)
+			assert.Contains(t, got, "dragoman:en-fr", "%s: %s", model, user)
+		}
+	}
+}
+
+// A program that lets a model check translations is told that this one does not.
+func TestChecksAreRefused(t *testing.T) {
+	for _, user := range []string{
+		"You are a professional translator.\n\nCheck translations from English to French.\n\n- Verify each object in the array.\n\nReturn the verified output as JSON.\n```json\n[{\"id\":1,\"original\":\"A dog\",\"translated\":\"Un chien\"}]\n```\n",
+		`{"source_language":"en","target_language":"fr","units":[{"unit_id":1,"strings":[{"source":"A dog"}],"translations":["Un chien"]}]}`,
+		"### Task:\nGenerate a concise title",
+	} {
+		for _, model := range []string{"dragoman", "dragoman:fr"} {
+			got, direction := ask(t, model, "", user)
+			assert.Empty(t, direction)
+			assert.Contains(t, got, "no other task", user)
+		}
+	}
+}
+
+func TestSpellingsOfLanguages(t *testing.T) {
+	for code, names := range map[string][]string{
+		"fr": {"French", "french", "FRENCH", "fr", "FR", "fr-FR", "fr_FR", "fra", "fre", "français", "Français", "French (France)", "French (fr)", "fr (French)", "fr (fr)", `"fr"`, "'French'", "**French**",
+			"[fr]", "`fr-FR`", "<French>", "the French language", "French language", "language French", "the language French", "locale fr", "locale=fr", "language: French", "法语", "法文", "Canadian French",
+			"French (Canada)", "French/Français", "fr|French", "target language French", "fluent French", "native French"},
+		"pt": {"Portuguese", "pt", "pt-BR", "pt_BR", "Brazilian Portuguese", "Portuguese (Brazil)", "Portuguese (Portugal)", "European Portuguese", "português", "葡萄牙语"},
+		"zh": {"Chinese", "Simplified Chinese", "Chinese (Simplified)", "Chinese (zh-CN)", "zh", "zh-CN", "zh_CN", "zh-Hans", "zh-Hans-CN", "中文", "简体中文", "Mandarin", "Mandarin Chinese"},
+		"es": {"Spanish", "es", "es-419", "Latin American Spanish", "Mexican Spanish", "Castilian Spanish", "Castilian", "castellano", "español", "西班牙语"},
+		"ja": {"Japanese", "ja", "ja-JP", "jpn", "日本語", "日语", "日文", "Japanese (日本語)"},
+	} {
+		for _, name := range names {
+			for _, form := range []string{"Translate to %s:\n\nA dog.", "Translate from English to %s:\n\nA dog.", "Translate the text into %s.\n\nA dog."} {
+				got, direction := ask(t, "dragoman", "", strings.ReplaceAll(form, "%s", name))
+				assert.Equal(t, "A DOG.", got, "%s: %s", name, form)
+				assert.Equal(t, code, direction[strings.IndexByte(direction, '>')+1:], "%s: %s", name, form)
+			}
+		}
+	}
+	for _, name := range []string{"Traditional Chinese", "Chinese (Traditional)", "Chinese Traditional", "Chinese (zh-TW)", "zh-TW", "zh-Hant", "Chinese (Taiwan)"} {
+		got, _ := ask(t, "dragoman", "", "Translate to "+name+":\n\nA dog.")
+		assert.Contains(t, got, "traditional Chinese", name)
+	}
+}
