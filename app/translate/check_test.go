@@ -23,6 +23,15 @@ func TestCheckOfTranslations(t *testing.T) {
 		{Text, "Open the windows here.", "Open the windows here.", SourceEcho, ""},
 		{Text, "Open it.", "", Empty, ""},
 		{Text, "Open the windows here.", "открой окна здесь", WrongScript, ""},
+		{Text, "Wait for {n} hours.", "Warte {n} Tage.", MarkupLost, "another unit"},
+		{Text, "Wait for {n} s.", "Warte {n} Sekunden.", 0, ""},
+		{Text, "Turn it around (360°).", "Dreh es um (-360°).", MarkupLost, "1 are missing"},
+		{Text, "Scale it to {a} x {b}.", "Ändere die Größe auf {a}×{b}.", 0, ""},
+		{Text, "''Yes,'' she said.", "„Ja“, sagte sie.", 0, ""},
+		{Text, "The AI plays.", "Die KI spielt.", 0, ""},
+		{Text, "Press ENTER now.", "Drücke EINGÄBE jetzt.", 0, ""},
+		{Text, "Pictures (px)", "Bilder px", MarkupLost, "1 brackets"},
+		{Text, "US Legal Extra Paper", "US-Legal Extra Paper", 0, ""},
 		{HTML, "<p>Open <b>it</b> now.</p>", "Öffne <b>es</b> jetzt.", 0, ""},
 		{HTML, "<p>Open <b>it</b> now.</p>", "Öffne es</b> jetzt.", MarkupLost, "1 are missing"},
 	} {
@@ -37,5 +46,16 @@ func TestCheckOfTranslations(t *testing.T) {
 		} else {
 			assert.ErrorContains(t, lost, test.lost)
 		}
+	}
+}
+
+// The letters of placeholders are of no script of a language.
+func TestCheckOfScripts(t *testing.T) {
+	for translation, want := range map[string]Flags{"%(father)s и %(mother)s": 0, "%(father)s and never without %(mother)s": WrongScript} {
+		sentences, err := Sentences(t.Context(), "%(father)s and %(mother)s", "en", Text)
+		require.NoError(t, err)
+		flags, _, err := Check(t.Context(), sentences[0], translation, "en", "ru")
+		require.NoError(t, err)
+		assert.Equal(t, want, flags, translation)
 	}
 }

@@ -54,7 +54,7 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 		o.flags |= Empty
 	case echoes(x.Text, o.text, echoLetters) || x.strategy.terms == constrainedInPlace && echoes(x.form.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
-	case language.WrongScript(o.text, x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to):
+	case language.WrongScript(x.withoutSpans(o.text), x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to):
 		o.flags |= WrongScript
 	}
 	return lost, nil
@@ -120,10 +120,20 @@ func echoes(source, translation string, least int) bool {
 	return least < echoLetters || len(a) >= long || len(strings.Fields(source)) >= words || char.IsUnspaced(a[0])
 }
 
+// withoutSpans returns a translation without the texts of the sentence's spans.
+func (x *sentence) withoutSpans(translation string) string {
+	var texts []string
+	for _, span := range x.Spans {
+		texts = append(texts, x.Text[span.Start:span.End], " ")
+	}
+	return strings.NewReplacer(texts...).Replace(translation)
+}
+
+// letters returns the letters of a text and the hyphens between them: a translation may join words that the source does not.
 func letters(text string) []rune {
 	var kept []rune
-	for _, r := range text {
-		if unicode.IsLetter(r) {
+	for i, r := range text {
+		if unicode.IsLetter(r) || r == '-' && unicode.IsLetter(char.Last(text[:i])) && unicode.IsLetter(char.First(text[i+1:])) {
 			kept = append(kept, r)
 		}
 	}

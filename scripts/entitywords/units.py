@@ -71,7 +71,7 @@ EXTRA = {
            "angle-degree": "度", "temperature-celsius": "度", "temperature-fahrenheit": "度"},
     "zh": {"mass-kilogram": "公斤 千克", "length-kilometer": "公里 千米", "currency-yuan": "元 块 圆", "concentr-percent": "百分之",
            "duration-month": "个月", "duration-hour": "小时 点 时", "duration-minute": "分 分钟", "angle-degree": "度",
-           "temperature-celsius": "度", "temperature-fahrenheit": "度", "duration-day": "天 日"},
+           "temperature-celsius": "度", "temperature-fahrenheit": "度", "duration-day": "天 日", "currency-yen": "日圆 日元", "currency-dollar": "美元 美金 元"},
     "de": {"duration-hour": "Std. Stunde Stunden Uhr", "length-inch": "Zoll", "mass-tonne": "Tonnen Tonne"},
     "fr": {"length-inch": "pouces pouce po", "mass-pound": "livres livre", "digital-byte": "o", "digital-kilobyte": "ko Ko Kio", "digital-megabyte": "Mo Mio", "digital-gigabyte": "Go Gio",
            "digital-terabyte": "To", "duration-hour": "heures heure"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -255,6 +256,10 @@ func (d draw) fromList(lists map[string][]string, inSource *regexp.Regexp, behin
 		return ""
 	}
 	words := regexp.MustCompile(behind+"("+strings.Join(list, "|")+")").FindAllStringSubmatchIndex(d.translation, -1)
+	words = slices.DeleteFunc(words, func(at []int) bool { // Tagen is no form that the list has
+		next, _ := utf8.DecodeRuneInString(d.translation[at[1]:])
+		return d.to != "ja" && d.to != "zh" && unicode.IsLetter(next)
+	})
 	if len(words) != 1 {
 		return ""
 	}

@@ -49,7 +49,7 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	want := read(looks, plainNumbers(source), from)
 	required := 0
 	for _, n := range want {
-		if !n.optional || (n.word || n.month && n.held) && c.words || n.roman && c.strict {
+		if !n.optional || n.unit.ids != nil && n.is(string(removed)) || (n.word || n.month && n.held) && c.words || n.roman && c.strict {
 			required++
 		}
 	}
@@ -63,7 +63,7 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 		return fmt.Errorf("the numbers differ: %d of %d missing, %d new, %d repeated",
 			missing, required, fresh, repeated)
 	}
-	return c.compareBeside(source, pairs, got)
+	return c.compareBeside(source, pairs, want, got)
 }
 
 // comparison holds the settings of a comparison.
@@ -84,7 +84,7 @@ type pairing struct{ want, got *numeral }
 const mostEffort = 1 << 18
 
 // compareBeside compares what stands beside numbers that are equal: signs and units.
-func (c comparison) compareBeside(source string, pairs []pairing, got []numeral) error {
+func (c comparison) compareBeside(source string, pairs []pairing, want, got []numeral) error {
 	signs, units, effort := 0, 0, 0
 	for _, p := range pairs {
 		c.looks.Past(1)
@@ -92,12 +92,12 @@ func (c comparison) compareBeside(source string, pairs []pairing, got []numeral)
 			signs++
 		}
 		if c.strict && units == 0 && effort < mostEffort && !(p.want.hour && p.got.hour) && p.want.unit.ids != nil && !p.want.unit.isLike(p.got.unit) {
-			if effort += len(got) + len(c.translation); !c.hasUnit(p, got) {
+			if effort += len(want) + len(got) + len(source) + len(c.translation); !c.hasUnit(p, source, want, got) {
 				units++
 			}
 		}
 	}
-	if signs > 0 && !saysMinus(source) && !saysMinus(c.translation) {
+	if signs > 0 && !saysMinus(source, c.from) && !saysMinus(c.translation, c.to) {
 		return fmt.Errorf("%d numbers with another sign", signs)
 	}
 	if units > 0 {
@@ -108,24 +108,48 @@ func (c comparison) compareBeside(source string, pairs []pairing, got []numeral)
 
 // hasUnit reports whether a number of a translation, which does not have the unit of the number in the source beside it, has that
 // unit all the same: a unit is not repeated for each number of a range or list, and words may stand between them.
-func (c comparison) hasUnit(p pairing, got []numeral) bool {
-	want := p.want.unit
+func (c comparison) hasUnit(p pairing, source string, want, got []numeral) bool {
+	unit := p.want.unit
 	switch {
 	case p.got.unit.ids != nil:
-		return false
-	case !want.sign || unitsOf(c.to) == nil:
+		return unit.isNamedShort(p.got.unit, c.translation)
+	case !unit.sign || unitsOf(c.to) == nil:
 		return true
 	}
 	have := 0
 	for _, n := range got {
 		c.looks.Past(1)
-		if want.isLike(n.unit) {
+		if unit.isLike(n.unit) {
 			if have++; n.start >= p.got.end && c.isRange(p.got.end, n.start) || n.end <= p.got.start && c.isRange(n.end, p.got.start) {
 				return true
 			}
 		}
 	}
-	return want.count(c.translation, []string{everywhere, c.to, c.from}, have+1) > have
+	apart := unit.count(source, []string{everywhere, c.from}, mostCandidates) // names that are beside no number: "in ms"
+	for _, n := range want {
+		c.looks.Past(1)
+		if unit.isLike(n.unit) {
+			apart--
+		}
+	}
+	have += max(0, apart)
+	return unit.count(c.translation, []string{everywhere, c.to, c.from}, have+1) > have
+}
+
+// saysNone reports whether the translation may say 0 by a word that is no number: no errors.
+func (c comparison) saysNone() bool {
+	words := beside().words["none "+c.to]
+	if words == nil {
+		return true
+	}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(c.translation), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if slices.ContainsFunc(words, func(none string) bool {
+			return word == none || char.IsUnspaced(char.First(none)) && strings.Contains(word, none)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // isRange reports whether the text between two numbers of the translation joins them, as in "5 to 10 %".
@@ -203,7 +227,7 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 		case n.month && (n.held || months) && c.words && whole[0] < 0, n.roman && c.strict && whole[0] < 0:
 			missing++
 		case n.optional, c.isFound(n, whole, partsGot):
-		case c.strict && n.small && (n.held || !n.is("0") && (!n.is("1") || c.reads && c.to != "en")): // no errors; a dog
+		case c.strict && n.small && (n.held || n.is("0") && !c.saysNone() || !n.is("0") && (!n.is("1") || c.reads && c.to != "en")): // no errors; a dog
 			missing++
 		case n.is("1"):
 			one++
@@ -371,7 +395,7 @@ func (c comparison) match(want, got []numeral) (partner []int) {
 				if best < 0 || !n.month && isMonth(got[best].readings) && !isMonth(got[i].readings) {
 					best = i
 				}
-				if n.isLike(got[i]) {
+				if n.isLike(got[i]) && (n.month || !isMonth(got[best].readings) || !isMonth(got[i].readings)) {
 					best = i
 					break
 				}
@@ -410,13 +434,20 @@ func choosesAt(n numeral) int {
 	return 0
 }
 
-// saysMinus reports whether a text has a word that stands for a minus sign behind its number: 5 degrees below zero.
-func saysMinus(text string) bool {
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if slices.ContainsFunc(beside().below, func(below string) bool {
-			return word == below || char.IsUnspaced(char.First(below)) && strings.Contains(word, below)
+// saysMinus reports whether a text has words that stand for a minus sign behind its number: 5 degrees below zero.
+func saysMinus(text, lang string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		if slices.ContainsFunc(beside().words["frost"], func(frost string) bool {
+			return word == frost || char.IsUnspaced(char.First(frost)) && strings.Contains(word, frost)
 		}) {
 			return true
+		}
+		if i+1 < len(words) && slices.Contains(beside().words["below"], word) {
+			zero, known := lexiconOf(lang).words[words[i+1]]
+			if known && zero.value == 0 || words[i+1] == "0" || lang == "" {
+				return true
+			}
 		}
 	}
 	return false

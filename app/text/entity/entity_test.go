@@ -60,11 +60,27 @@ func TestCompareEntities(t *testing.T) {
 		{"fr", "en", "trois quarts des gens", "three quarters of the people", true},
 		{"en", "de", "nineteen eighty-four", "1984", true},
 		{"en", "fr", "3½ cups", "3,5 tasses", true},
+		{"en", "fr", "2.5 hours", "deux heures et demie", true},
+		{"en", "de", "two and a half hours", "2,5 Stunden", true},
+		{"en", "de", "two and a half hours", "3,5 Stunden", false},
+		{"en", "ja", "two and a half hours", "2時間半", true},
+		{"en", "zh", "two and a half hours", "两个半小时", true},
+		{"en", "de", "in the 1700s", "im 18. Jahrhundert", true},
+		{"en", "fr", "in the 1700s", "au XVIIe siècle", false},
+		{"en", "ja", "born on May 5, 2010", "2010年5月5日に生まれた", true},
+		{"en", "zh", "born on October 10th, 1972", "出生于1972年10月10日", true},
+		{"en", "zh", "born on October 10th, 1972", "出生于1972年10月9日", false},
 
 		// Signs.
 		{"ja", "en", "気温はマイナス5度です。", "The temperature is 5 degrees.", false},
 		{"ja", "en", "気温はマイナス5度です。", "The temperature is minus 5 degrees.", true},
 		{"en", "de", "-5 and 3", "5 und -3", false},
+		{"en", "de", "5 degrees below zero", "-5 Grad", true},
+		{"en", "de", "values below 1", "Werte unter -1", false},
+		{"en", "fr", "Caption 2", "Sous-titre -2", false},
+		{"en", "ja", "2 to 10", "（-2～10）", false},
+		{"en", "de", "on 31.12.2001", "am -31.12.2001", false},
+		{"en", "ja", "92 minus 9 is 83.", "９２引く９は８３です。", true},
 
 		// Units.
 		{"en", "fr", "It is 40 g.", "C'est 40 gars.", false},
@@ -85,7 +101,33 @@ func TestCompareEntities(t *testing.T) {
 		{"en", "zh", "4% of it", "百分之四", true},
 		{"en", "ru", "5% of it", "5 процентами", true},
 
+		{"en", "de", "It takes \uFFFC hours.", "Es dauert \uFFFC Tage.", false},
+		{"en", "de", "It takes \uFFFC hours.", "Es dauert \uFFFC Stunden.", true},
+		{"en", "es", "falls below \uFFFC in \uFFFC days", "cae por debajo de \uFFFC en \uFFFC días", true},
+		{"en", "es", "\uFFFC destroyed it.", "\uFFFC ha destruido.", true},
+		{"en", "de", "within 100 days", "in 100 Tagen", true},
+		{"en", "de", "within 100 days", "in 100 Jahren", false},
+		{"en", "de", "I paid $200 in taxes.", "Ich zahlte zweihundert Dollar Steuern.", true},
+		{"en", "fr", "I will be thirty in May.", "J'aurai trente ans en mai.", true},
+		{"en", "de", "delay in ms, mostly 5 to 40 ms", "Verzögerung in ms, meist 5 bis 40 ms", true},
+		{"en", "de", "delay in ms, mostly 5 to 40 ms", "Verzögerung in ms, meist 5 bis 40", false},
+		{"en", "zh", "30 dollars", "30美元", true},
+		{"en", "zh", "30 dollars", "30元", true},
+		{"en", "zh", "30 meters", "30美元", false},
+		{"en", "zh", "10,000 yen", "10,000日圆", true},
+		{"en", "zh", "80 kilometers per hour", "每小时80公里", true},
+		{"en", "zh", "80 kilometers per hour", "80公里", false},
+		{"en", "ja", "20 degrees Celsius", "20度", true},
+
+		// Zero.
+		{"en", "fr", "It takes 0 seconds.", "Cela prend secondes.", false},
+		{"en", "de", "Set it to 0 for all.", "Setze es für alle.", false},
+		{"en", "zh", "0 means no limit.", "表示无限。", true}, // 无 may stand for it
+		{"en", "ja", "There are 0 errors.", "エラーはありません。", true},
+
 		// Roman numerals.
+		{"en", "ja", "Vocal II", "ボーカルⅡ", true},
+		{"en", "ja", "Vocal II", "ボーカルⅢ", false},
 		{"en", "fr", "Louis XVI was king.", "Louis XVII était roi.", false},
 		{"en", "fr", "Louis XVI was king.", "Louis XVI était roi.", true},
 		{"en", "ja", "Louis XVI was king.", "ルイ16世は王だった。", true},

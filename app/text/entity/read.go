@@ -93,6 +93,10 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 			n.unit = r.unitBehind(r.pos)
 			list = append(list, n)
 			continue
+		case c == removed:
+			if u := r.unitBehind(r.pos + size); u.isWord() {
+				list = append(list, numeral{readings: []string{string(removed)}, optional: true, unit: u, start: r.pos, end: r.pos + size})
+			}
 		}
 		if n, ok := r.word(c, word); ok {
 			list = append(list, n)
@@ -100,8 +104,11 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 		}
 		r.pos += size
 	}
-	return r.joinWords(list)
+	return r.joinWords(r.clocks(list))
 }
+
+// removed stands for a span, such as a placeholder for a number: only the word of a unit behind it is compared.
+const removed = '\uFFFC'
 
 // isMixed reports whether a fraction stands right behind a whole number: 3 1/2.
 func (n numeral) isMixed(whole numeral, text string) bool {
@@ -113,7 +120,8 @@ func (n numeral) isMixed(whole numeral, text string) bool {
 var (
 	fractions = map[string]string{"1/2": "0.5", "1/4": "0.25", "3/4": "0.75", "1/8": "0.125", "3/8": "0.375", "5/8": "0.625", "7/8": "0.875",
 		"1/5": "0.2", "2/5": "0.4", "3/5": "0.6", "4/5": "0.8", "1/3": "0.33", "2/3": "0.67"}
-	vulgar = map[rune]string{'½': "1/2", '¼': "1/4", '¾': "3/4", '⅓': "1/3", '⅔': "2/3", '⅛': "1/8", '⅜': "3/8", '⅝': "5/8", '⅞': "7/8"}
+	vulgar = map[rune]string{'½': "1/2", '¼': "1/4", '¾': "3/4", '⅓': "1/3", '⅔': "2/3", '⅛': "1/8", '⅜': "3/8", '⅝': "5/8", '⅞': "7/8",
+		'Ⅱ': "2", 'Ⅲ': "3", 'Ⅳ': "4", 'Ⅴ': "5", 'Ⅵ': "6", 'Ⅶ': "7", 'Ⅷ': "8", 'Ⅸ': "9", 'Ⅹ': "10", 'Ⅺ': "11", 'Ⅻ': "12"}
 )
 
 // word reads a possible number at character c that is not digits: 三十, XX, twenty.
@@ -135,13 +143,14 @@ func (r *reader) word(c rune, inWord bool) (n numeral, ok bool) {
 	if end > r.pos {
 		n.readings, n.negative, r.pos, n.end = []string{value}, r.negative(), end, end
 		if at, ok := r.time([]string{value}); ok { // 六点半
-			at.optional, at.start, at.end = true, n.start, r.pos
+			at.optional, at.word, at.start, at.end = true, r.lang != "", n.start, r.pos
 			return at, true
 		}
 		if c, _ := char.Decode(r.text, end); c == '月' {
 			n.readings = append(n.readings, monthReading(value)...)
 		}
 		n.unit, n.han = r.unitBehind(end), isHanzi(c)
+		r.addHalf(&n)
 		return n, true
 	}
 	if inWord || r.lexicon.most == 0 || !unicode.IsLetter(c) {
@@ -210,16 +219,18 @@ func (r *reader) negative() bool {
 		return unicode.IsSpace(other) || unicode.Is(unicode.Ps, other) || other == '\uFFFC' || unicode.IsLetter(other) && char.IsUnspaced(other) && !char.OneOfRunes(other, "年月日号時时分년월일")
 	}
 	before = strings.ToLower(strings.TrimRight(before[max(0, len(before)-longestMinus):], " "))
-	for _, word := range beside().minus {
+	for _, word := range beside().words["minus"] {
 		if bare, ok := strings.CutSuffix(before, word); ok {
-			return !slices.ContainsFunc(leasts, func(word string) bool { return strings.HasSuffix(bare, word) })
+			bare = strings.TrimRight(bare, " ")
+			return !unicode.IsDigit(char.Last(bare)) && !strings.HasSuffix(bare, "heures") && // 9 minus 2
+				!slices.ContainsFunc(leasts, func(word string) bool { return strings.HasSuffix(bare, word) })
 		}
 	}
 	return false
 }
 
 // leasts stand before the word for the minus sign where it means "at least".
-var leasts = []string{"al ", "al", "au ", "lo ", "pelo ", "ao ", "il "}
+var leasts = []string{"al", "au", "lo", "pelo", "ao", "il"}
 
 // longestMinus is the maximum length in bytes of a word for the minus sign, with a space behind it.
 const longestMinus = 24
@@ -244,7 +255,19 @@ func (r *reader) digits() numeral {
 			n.parts[len(n.parts)-1].unit = n.unit
 		}
 	}
+	if n.parts != nil {
+		n.parts[0].negative = negative
+	}
+	r.addHalf(&n)
 	return n
+}
+
+// addHalf adds the reading of a number whose unit has a half behind it: 2時間半, 两个半小时.
+func (r *reader) addHalf(n *numeral) {
+	rest := r.text[r.pos:]
+	if behind := strings.HasPrefix(rest, "个半") || strings.HasPrefix(rest, "個半"); (behind || n.unit.half) && len(n.readings) > 0 {
+		n.readings = append(n.readings, n.readings[0]+".5")
+	}
 }
 
 // number reads one number.
@@ -401,8 +424,16 @@ func (r *reader) time(groups []string) (n numeral, ok bool) {
 	if m == nil || len(groups) > 1 || len(groups[0]) > 2 {
 		return n, false
 	}
-	m[2] = cmp.Or(m[2], m[3], "30") // 点半
+	m[2] = cmp.Or(m[2], m[3], m[4])
+	if half := map[string]string{"半": "30", "一刻": "15", "三刻": "45"}[m[2]]; half != "" {
+		m[2] = half
+	}
 	hour := numeral{readings: []string{integer(groups[0])}, hour: true}
+	if before := len(m[1]); strings.HasSuffix(m[1], "分") && strings.HasPrefix(r.text[r.pos+before:], "前") { // 11時10分前
+		h, _ := strconv.Atoi(groups[0])
+		minutes, _ := strconv.Atoi(m[2])
+		hour.readings[0], m[2] = strconv.Itoa(h-1), twoDigits(strconv.Itoa(60-minutes))
+	}
 	hour.readings = append(hour.readings, bothHours(hour.readings[0])...)
 	for _, reading := range hour.readings {
 		n.readings = append(n.readings, reading+":"+m[2])
@@ -413,7 +444,7 @@ func (r *reader) time(groups []string) (n numeral, ok bool) {
 }
 
 // minute matches the minutes behind an hour: :30, 時30分, " h 30".
-var minute = regexp.MustCompile(`^((?:[:：]| ?h ?)(\d\d)|(?:[時时點点]| ?시 ?)(?:(\d\d?) ?[分분]|半))(?:[^\d:]|$)`)
+var minute = regexp.MustCompile(`^((?:[:：]| ?h ?)(\d\d)|(?:[時时點点]| ?시 ?)(?:(\d\d?) ?[分분]|(半|一刻|三刻)))(?:[^\d:]|$)`)
 
 // groups reads the digits here and their separators: dots, commas, spaces or apostrophes. Spaces and apostrophes separate only
 // groups of three, and only before other separators.

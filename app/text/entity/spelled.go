@@ -180,7 +180,7 @@ func (r *reader) quarters(count int64) string {
 	}
 	start := char.Skip(r.text, r.pos, func(c rune) bool { return c == ' ' || c == '-' })
 	end := letters(r.text, start, longestWord)
-	if start == r.pos || !slices.Contains(beside().quarters, foldWords(r.text[start:end])) {
+	if start == r.pos || !slices.Contains(beside().words["quarter"], foldWords(r.text[start:end])) {
 		return ""
 	}
 	r.pos = end
@@ -265,7 +265,7 @@ func (l *lexicon) compose(text string, i int) (spelled, int) {
 			break
 		}
 		// A joiner continues only a number with a power of ten: two hundred and five.
-		if behind := letters(text, next, longestJoin); behind > next && (s.total > 0 || s.group >= 100) && !s.year && slices.Contains(beside().join, foldWords(text[next:behind])) {
+		if behind := letters(text, next, longestJoin); behind > next && (s.total > 0 || s.group >= 100) && !s.year && slices.Contains(beside().words["join"], foldWords(text[next:behind])) {
 			if after := char.Skip(text, behind, isBetweenWords); after > behind {
 				if word, power, stop := l.token(text, after); stop > after && power == 0 && !word.unsure && word.value < 100 {
 					next = after
@@ -342,7 +342,7 @@ func (l *lexicon) divide(word string, list []piece, failed *[longestWord + 1]boo
 			}
 		}
 	}
-	for _, joiner := range beside().join { // hundert-und-eins
+	for _, joiner := range beside().words["join"] { // hundert-und-eins
 		if rest, ok := strings.CutPrefix(word, joiner); ok && len(list) > 0 && list[len(list)-1].isLarge() && rest != "" {
 			if all, ok := l.divide(rest, list, failed); ok {
 				return all, true
@@ -355,8 +355,8 @@ func (l *lexicon) divide(word string, list []piece, failed *[longestWord + 1]boo
 
 // besideNumbers are words that stand beside or inside numbers.
 type besideNumbers struct {
-	powers                              map[string][]int // exponents of ten by word
-	parts, join, minus, below, quarters []string
+	powers map[string][]int    // exponents of ten by word
+	words  map[string][]string // by the names of their lines
 }
 
 //go:embed beside.txt
@@ -364,27 +364,16 @@ var besideTable string
 
 // beside returns the words of beside.txt, which documents them.
 var beside = sync.OnceValue(func() besideNumbers {
-	table := besideNumbers{powers: map[string][]int{}}
+	table := besideNumbers{powers: map[string][]int{}, words: map[string][]string{}}
 	for line := range strings.Lines(besideTable) {
-		switch name, words, _ := strings.Cut(line, "\t"); name {
-		case "part":
-			table.parts = strings.Fields(words)
-		case "join":
-			table.join = strings.Fields(words)
-		case "minus":
-			table.minus = strings.Fields(words)
-		case "below":
-			table.below = strings.Fields(words)
-		case "quarter":
-			table.quarters = strings.Fields(words)
-		default:
-			exponent, err := strconv.Atoi(name)
-			if err != nil {
-				continue // a comment
-			}
-			for word := range strings.FieldsSeq(words) {
-				table.powers[word] = append(table.powers[word], exponent)
-			}
+		name, words, _ := strings.Cut(line, "\t")
+		exponent, err := strconv.Atoi(name)
+		if err != nil {
+			table.words[name] = strings.Fields(words)
+			continue
+		}
+		for word := range strings.FieldsSeq(words) {
+			table.powers[word] = append(table.powers[word], exponent)
 		}
 	}
 	return table
@@ -393,7 +382,7 @@ var beside = sync.OnceValue(func() besideNumbers {
 // makesNumber reports whether a folded word is part of numbers in words that are not read: numbers above 100, fractions, and
 // times of day.
 func makesNumber(word string) bool {
-	return slices.Contains(beside().parts, word) || slices.Contains(beside().quarters, word)
+	return slices.Contains(beside().words["part"], word) || slices.Contains(beside().words["quarter"], word)
 }
 
 // joinWords marks adjacent numbers in words as unread: "nineteen eighty-four" is neither of its parts. The same applies to
@@ -415,7 +404,7 @@ func (r *reader) joinWords(list []numeral) []numeral {
 		if len(between) > longestJoin {
 			continue
 		}
-		if word := strings.TrimSpace(foldWords(between)); word == "" || slices.Contains(beside().join, word) {
+		if word := strings.TrimSpace(foldWords(between)); word == "" || slices.Contains(beside().words["join"], word) {
 			a.part, b.part = true, true
 		}
 	}

@@ -69,6 +69,25 @@ func TestCompareNumbersInWords(t *testing.T) {
 		{"en", "zh", "two or three days", "两三天", true},
 		{"en", "fr", "at six", "à dix-huit heures", true},
 
+		// Times.
+		{"en", "de", "half past two", "halb zwei", false},
+		{"en", "de", "at 3:30", "um halb vier", true},
+		{"en", "de", "at 3:30", "um halb drei", false},
+		{"en", "de", "at 8:45", "um Viertel vor neun", true},
+		{"en", "de", "quarter to nine", "Viertel vor zehn", false},
+		{"en", "fr", "at 3:30", "à trois heures et demie", true},
+		{"en", "fr", "at 3:30", "à quatre heures et demie", false},
+		{"en", "fr", "at 7:45", "à huit heures moins le quart", true},
+		{"en", "fr", "ten minutes to eleven", "onze heures moins dix", true},
+		{"en", "ja", "ten minutes to eleven", "１１時１０分前", true},
+		{"en", "de", "ten past two", "2:10", true},
+		{"en", "de", "ten past two", "2:20", false},
+		{"en", "es", "at 3:45", "a las cuatro menos cuarto", true},
+		{"en", "es", "at 4:15", "a las cuatro y cuarto", true},
+		{"en", "es", "at 4:15", "a las cinco y cuarto", false},
+		{"zh", "en", "三点一刻见。", "See you at 3:15.", true},
+		{"zh", "en", "三点一刻见。", "See you at 3:30.", false},
+
 		// No lexicon, no comparison.
 		{"", "", "There are 0 errors.", "Es gibt zehn Fehler.", true},
 		{"en", "xx", "ten dogs", "5 Hunde", true},

@@ -15,10 +15,15 @@ import (
 type unit struct {
 	ids []string // possible units, as CLDR names them; nil if there is none
 	// sign reports whether it is a sign or symbol, which every translation has: %, $, kg. Words, such as minutes, may be left out.
-	sign bool
+	sign  bool
+	short bool // its name has two letters
+	half  bool // a half of it follows: 2時間半
 }
 
 const percent = "concentr-percent"
+
+// isWord reports whether it is a word for the unit, and no abbreviation.
+func (u unit) isWord() bool { return u.ids != nil && !u.sign && !u.short }
 
 // units holds the names of units in a language.
 type units struct {
@@ -87,7 +92,9 @@ func (r *reader) unitBehind(i int) unit {
 	if c, n := char.Decode(r.text, i); char.IsSpace(c) || c == '-' {
 		start += n
 	}
-	u, _ := r.longestUnit(start, longestUnit, start == i)
+	u, end := r.longestUnit(start, longestUnit, start == i)
+	u.short = end-start < shortName
+	u.half = u.ids != nil && strings.HasPrefix(r.text[end:], "半")
 	return u
 }
 
@@ -119,7 +126,10 @@ func (r *reader) longestUnit(start, most int, glued bool) (u unit, end int) {
 			continue
 		}
 		name := r.text[start:at]
-		if found := r.unitNamed(name); found.ids != nil && !(glued && name == "s") { // the 1990s
+		switch found := r.unitNamed(name); {
+		case found.ids == nil, glued && name == "s": // the 1990s
+		case name == "in" && char.IsWord(char.First(strings.TrimLeft(r.text[at:min(len(r.text), at+longestSymbol)], " "))): // 5 in May
+		default:
 			u, end = found, at
 		}
 	}
@@ -162,6 +172,11 @@ func (r *reader) unitNamed(name string) unit {
 	ids := r.units.ids[name]
 	if ids == nil && len(name) > shortName {
 		ids = r.units.ids[strings.ToLower(name)]
+	}
+	if ids == nil && r.lang == "de" {
+		if noun, dative := strings.CutSuffix(name, "n"); dative { // in 5 Tagen
+			ids = r.units.ids[noun]
+		}
 	}
 	return unit{ids: ids, sign: ids != nil && (slices.Contains(ids, percent) || !char.IsUnspaced(char.First(name)) && !strings.ContainsFunc(name, isVowel))}
 }
@@ -208,10 +223,31 @@ func countUnit(text, lower, name string, limit int) (count int) {
 	return count
 }
 
+// Says reports whether a text has a name, in its language, of the unit with a symbol.
+func Says(symbol, text, lang string) bool {
+	u := unit{ids: symbols().ids[symbol]}
+	return u.ids != nil && u.count(text, []string{lang}, 1) > 0
+}
+
 // isSpaced reports whether r is a letter of a word that spaces separate from others.
 func isSpaced(r rune) bool { return unicode.IsLetter(r) && char.IsWord(r) }
 
 // isLike reports whether two units may be the same.
 func (u unit) isLike(other unit) bool {
 	return slices.ContainsFunc(u.ids, func(id string) bool { return slices.Contains(other.ids, id) })
+}
+
+// isNamedShort reports whether another unit may be the first word of this one's name: 80 km/h, 時速80キロ; 20 degrees Celsius, 20度.
+func (u unit) isNamedShort(other unit, text string) bool {
+	return slices.ContainsFunc(u.ids, func(id string) bool {
+		kind, name, _ := strings.Cut(id, "-")
+		name, _, isRate := strings.Cut(name, "-per-")
+		if kind == "temperature" {
+			return slices.Contains(other.ids, "angle-degree")
+		}
+		return isRate && strings.ContainsAny(text, "/速每毎") && slices.ContainsFunc(other.ids, func(id string) bool {
+			_, short, _ := strings.Cut(id, "-")
+			return strings.HasPrefix(name, short)
+		})
+	})
 }

@@ -20,6 +20,10 @@ func (r *reader) alternatives(value string, plain bool) []string {
 	if plain && len(value) == 4 && value[3] == '0' && (strings.HasPrefix(rest, "s") || strings.HasPrefix(rest, "'s")) {
 		list = append(list, integer(value[2:]))
 	}
+	if century, ok := strings.CutSuffix(value, "00"); ok && plain && isBelow(century, 100) && strings.HasPrefix(rest, "s") {
+		n, _ := strconv.Atoi(century) // the 1700s
+		list = append(list, strconv.Itoa(n+1))
+	}
 	before, _ := char.Decode(rest, 0)
 	if char.OneOfRunes(before, "月월/") || plain && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], "/") {
 		list = append(list, monthReading(value)...)

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"dragoman/app/text/char"
+	"dragoman/app/text/entity"
 )
 
 // check compares a translation with its sentence, each without the spans that are masked.
@@ -42,7 +43,7 @@ func (c check) residue() error {
 		if seen[text] = true; len(seen) > mostNames {
 			return errManyNames
 		}
-		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) && !strings.HasSuffix(text, ">") {
+		if len(text) > 1 && (text != "''" || twoApostrophes.MatchString(source)) && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) && !strings.HasSuffix(text, ">") {
 			want[text] = strings.Count(source, text)
 		} else if isLetterAlone(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
@@ -57,6 +58,9 @@ func (c check) residue() error {
 		if hasLetter(text) {
 			if m = countApart(translation, text); m < n {
 				m += countApart(translation, otherCase(text)) // the y direction, Y-Richtung
+			}
+			if m < n && (text == "x" && strings.Contains(translation, "×") || entity.Says(text, translation, s.to)) {
+				m = n // 2 s, 2 秒
 			}
 			if strings.Contains(letterWords[s.to], strings.ToLower(text)) {
 				m = min(n, m) // the others are words
@@ -73,6 +77,9 @@ func (c check) residue() error {
 	}
 	return nil
 }
+
+// twoApostrophes matches the apostrophe of an ICU message within a word: elsewhere, two are a quote.
+var twoApostrophes = regexp.MustCompile(`\pL''\pL`)
 
 // residueOf counts the symbols in a text.
 func residueOf(text string) map[string]int {
@@ -126,7 +133,7 @@ func (c check) acronyms() error {
 // same first letter. Translations of acronyms have other letters, or the same ones in another order, as NATO and OTAN.
 func resembles(a, b string) bool {
 	const short, long = 4, 6
-	if max(len(a), len(b)) > longestAcronym || isAnagram(a, b) || colorModels[a+" "+b] {
+	if max(len(a), len(b)) > longestAcronym || isAnagram(a, b) || translated[a+" "+b] {
 		return false
 	}
 	prefix := 0
@@ -140,8 +147,10 @@ func resembles(a, b string) bool {
 	return max(len(a), len(b))-prefix-suffix <= 1 && len(a) <= long || prefix > 0 && len(a) <= short && !strings.ContainsAny(a, "AEIOU")
 }
 
-// colorModels are the models of colours whose letters are those of words of the language.
-var colorModels = map[string]bool{"RGB RVB": true, "RGB RVA": true, "RGBA RVBA": true, "HSV TSV": true, "HSL TSL": true, "HSB TSL": true}
+// translated are acronyms whose translations look like them.
+var translated = map[string]bool{"RGB RVB": true, "RGB RVA": true, "RGBA RVBA": true, "HSV TSV": true, "HSL TSL": true, "HSB TSL": true,
+	"RGBE RVBE": true, "BGR BVR": true, "CMY CMJ": true, "CMYK CMJN": true, "CJK CJC": true, "AI KI": true, "HP TP": true, "BG HG": true, "FG VG": true,
+	"US USA": true, "US UU": true, "USA UU": true, "PPI PPP": true, "DPI PPP": true, "GDP PIB": true, "NOT NON": true, "OR OU": true, "TIP TIPP": true, "MIN MN": true}
 
 // longestAcronym is the maximum length of an acronym that is compared.
 const longestAcronym = 16
@@ -149,8 +158,10 @@ const longestAcronym = 16
 // acronyms counts the words of two or more capitals in a text, also with digits or a plural ending.
 func acronyms(text string) map[string]int {
 	count := map[string]int{}
-	for _, word := range acronym.FindAllString(text, -1) {
-		count[word]++
+	for _, at := range acronym.FindAllStringIndex(text, -1) {
+		if !char.IsWord(char.Last(text[:at[0]])) && !char.IsWord(char.First(text[at[1]:])) { // ENTRÉE has none
+			count[text[at[0]:at[1]]]++
+		}
 	}
 	return count
 }
@@ -214,7 +225,7 @@ func parenthesesOf(text string) (count parentheses) {
 
 var emptied = regexp.MustCompile(`[(（]\s*[)）]|\[\s*\]`)
 
-var ending = regexp.MustCompile(`\pL\(\p{Ll}{1,4}\)`)
+var ending = regexp.MustCompile(`[\p{Lu}\p{Ll}]\(\p{Ll}{1,4}\)`)
 
 // IsCapitals reports whether the sentence is one word in capitals: NULL, or EXIT.
 func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
@@ -260,7 +271,7 @@ func continues(before, name, behind string) bool {
 }
 
 var (
-	numberBefore = regexp.MustCompile(`(?:^|[^\pL\pN\pP])[-−]$|\d[.,]$`)
+	numberBefore = regexp.MustCompile(`(?:^|[^\pL\pN\pP]|\p{Ps})[-−]$|\d[.,]$`)
 	numberBehind = regexp.MustCompile(`^(?:[.,]\d|[ \x{a0}\x{202f}]\d{3}(?:\D|$))`)
 )
 
