@@ -14,7 +14,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 
 # Tests are compiled more often than they are run: what debuggers need takes an eighth of the time to compile, inlining a third of
-# that of other modules (but for wazero, which compiles PDFium). Tests, vet and linters share what is compiled.
+# that of other modules (but for wazero, which compiles PDFium for tests). Tests, vet and linters share what is compiled.
 LEAN = export CGO_ENABLED=1 CGO_CFLAGS=-O2 GOFLAGS="$$GOFLAGS '-gcflags=all=-dwarf=false -l' -gcflags=std=-dwarf=false \
   -gcflags=dragoman/...=-dwarf=false -gcflags=github.com/tetratelabs/...=-dwarf=false"
 
@@ -45,8 +45,8 @@ test: runtime ## run the tests, with a sample of the longest goldens
 	  command -v redis-server >/dev/null || echo "make: the tests of a real Redis were skipped: there is no redis-server (apt-get install redis-server)" >&2; \
 	  exit $$status
 
-# The packages whose code or tests start goroutines, serve, hold locks or use atomics. PDFium's sandbox runs on one goroutine, and
-# app/server has documents of PDF too.
+# The packages whose code or tests start goroutines, serve, hold locks or use atomics. The tests of app/document/pdf render by
+# PDFium, on one goroutine, and app/server has documents of PDF too.
 CONCURRENT = $$(go list -f '{{.Dir}}' ./... | grep -v /app/document/pdf$$ | while read -r dir; do ! grep -qsE \
   '^[[:space:]]*go (func|[a-z])|\b(sync|atomic)\.|\.Go\(|t\.Parallel\(|httptest\.New[A-Za-z]*Server' "$$dir"/*.go || echo "$$dir"; done)
 # Tests in them that do one thing after the other, thousands of them or all in C, and what is compiled with sanitizers instead.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// line is a row of texts without a gap wider than a space between words.
+// line is the words of a row that belong to one text.
 type line struct {
 	spans         []*span
 	x0, x1, y     float64
@@ -41,15 +41,24 @@ type block struct {
 func (p *page) blocks() []*block {
 	var blocks []*block
 	for _, rows := range p.rows() {
-		lines := split(rows)
-		for _, b := range join(lines) {
+		lines := p.split(rows)
+		for _, b := range p.join(lines) {
 			b.findRoom(lines)
 			blocks = append(blocks, b)
 		}
 	}
 	p.spreadMono(blocks)
-	slices.SortStableFunc(blocks, func(a, b *block) int { return slices.Compare(a.lines[0].spans[0].path, b.lines[0].spans[0].path) })
+	slices.SortStableFunc(blocks, func(a, b *block) int { return a.first() - b.first() })
 	return blocks
+}
+
+// first returns the number of a block's first word in the content.
+func (b *block) first() int {
+	first := math.MaxInt
+	for _, s := range b.lines[0].spans {
+		first = min(first, s.nth)
+	}
+	return first
 }
 
 // isText reports whether a block is translated: it has a word, and is neither code nor a page number.
@@ -112,10 +121,14 @@ const bandHeight = 12
 func inRow(row []*span, s *span) bool {
 	first := row[0]
 	up := s.y - first.y
-	if s.size > 0.8*first.size {
+	if s.size > 0.8*first.size && (s.size > 0.92*first.size || math.Abs(up) < 0.2*first.size) {
 		return math.Abs(up) < 0.2*first.size
 	}
 	switch {
+	case s.size > 0.8*first.size: // perhaps a note's mark
+		return up > 0 && up < 0.6*first.size && utf8.RuneCountInString(s.text) <= 3 && slices.ContainsFunc(row, func(o *span) bool {
+			return math.Abs(s.x0-o.x1) < 0.25*o.size
+		})
 	case math.Abs(up) < 0.05*first.size:
 		return true
 	case up > 0.7*first.size, up < -0.35*first.size:
@@ -124,116 +137,6 @@ func inRow(row []*span, s *span) bool {
 	return slices.ContainsFunc(row, func(o *span) bool {
 		return o.size > 1.2*s.size && s.x1 > o.x0-0.5*o.size && s.x0 < o.x1+0.5*o.size
 	})
-}
-
-const (
-	// wordGap and columnGap are the gaps, relative to the size, from which on there is a space, and another column.
-	wordGap, columnGap = 0.13, 1.05
-	// bulletGap is the gap behind a bullet.
-	bulletGap = 0.2
-)
-
-func split(rows [][]*span) []*line {
-	var lines []*line
-	for _, row := range rows {
-		slices.SortStableFunc(row, func(a, b *span) int { return cmp.Compare(a.x0, b.x0) })
-		start, first, leads := 0, len(lines), leaders(row)
-		for i := 1; i <= len(row); i++ {
-			if i < len(row) {
-				gap, size := row[i].x0-edge(row[start:i]), max(row[i].size, row[i-1].size)
-				if gap < columnGap*size && leads[i] == leads[i-1] && (gap < bulletGap*size || !isBullet(row[start:i])) {
-					continue
-				}
-			}
-			l := newLine(row[start:i:i])
-			l.isItem = start > 0 && lines[len(lines)-1].isBullet
-			l.isEntry = i < len(row) && leads[i]
-			lines = append(lines, l)
-			start = i
-		}
-		if cells := lines[first:]; len(cells) > 1 {
-			for _, l := range cells {
-				l.beside = cells
-			}
-		}
-	}
-	return lines
-}
-
-// edge returns the right edge of texts.
-func edge(spans []*span) float64 {
-	right := math.Inf(-1)
-	for _, s := range spans {
-		right = max(right, s.x1)
-	}
-	return right
-}
-
-// bullet matches the bullet or number of a list item, or the number of a heading.
-var bullet = regexp.MustCompile(`^\s*(?:[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivx]{1,5})[.)\]]?|[^\s\pL\pN"'“„«([<¿¡#$€£]{1,2})\s*$`)
-
-// leader matches the leader behind an entry of a table of contents, with the page number after it, if any.
-var leader = regexp.MustCompile(`^\s*(?:[.·…_]\s*){4,}(?:\d+|[ivxlc]+)?\s*$`)
-
-// dots matches a part of a leader.
-var dots = regexp.MustCompile(`^[\s.·…_]+$`)
-
-// leaders reports which texts of a row are leaders. Some documents have a text for each dot.
-func leaders(row []*span) []bool {
-	lead := make([]bool, len(row))
-	for from, to := 0, 0; from < len(row); from = to {
-		var text strings.Builder
-		for to = from; to < len(row) && (to == from || dots.MatchString(row[to-1].text) && dots.MatchString(row[to].text)); to++ {
-			text.WriteString(row[to].text)
-		}
-		isLeader := leader.MatchString(text.String())
-		for i := from; i < to; i++ {
-			lead[i] = isLeader
-		}
-	}
-	return lead
-}
-
-// isBullet reports whether texts are a bullet. A single letter needs a sign behind it.
-func isBullet(spans []*span) bool {
-	text := ""
-	for _, s := range spans {
-		text += s.text
-	}
-	text = strings.TrimSpace(text)
-	if utf8.RuneCountInString(text) == 1 && unicode.IsLetter([]rune(text)[0]) {
-		return false
-	}
-	return bullet.MatchString(text)
-}
-
-// newLine returns a line of texts in their order.
-func newLine(spans []*span) *line {
-	l := &line{spans: spans, x0: spans[0].x0, x1: edge(spans), angle: spans[0].angle, isBullet: isBullet(spans)}
-	sizes, styles := map[float64]int{}, map[style]int{}
-	for _, s := range spans {
-		n := letters(s.text) + 1
-		sizes[s.size] += n
-		styles[s.font] += n
-	}
-	l.size, l.style = most(sizes, cmp.Compare), most(styles, func(a, b style) int { return 0 })
-	for _, s := range spans {
-		if s.size == l.size {
-			l.y = s.y
-			break
-		}
-	}
-	for i, s := range spans {
-		if i > 0 && spaceBetween(spans[i-1], s) {
-			l.text += " "
-		}
-		l.text += s.text
-	}
-	word, _, _ := strings.Cut(strings.TrimSpace(l.text), " ")
-	if n := utf8.RuneCountInString(l.text); n > 0 {
-		l.firstWordEnds = (l.x1 - l.x0) * float64(utf8.RuneCountInString(word)) / float64(n)
-	}
-	return l
 }
 
 // most returns the key with the largest value; among equal ones the first by compare.
@@ -257,23 +160,15 @@ func letters(text string) (n int) {
 	return n
 }
 
-// spaceBetween reports whether a space separates adjacent texts.
-func spaceBetween(a, b *span) bool {
-	if strings.HasSuffix(a.text, " ") || strings.HasPrefix(b.text, " ") {
-		return false
-	}
-	return b.x0-a.x1 > wordGap*min(a.size, b.size)
-}
-
 // join joins lines into blocks. A line continues the nearest block above it that it fits.
-func join(lines []*line) []*block {
+func (p *page) join(lines []*line) []*block {
 	var blocks, open []*block
 	measure(lines)
 	for _, l := range lines {
 		var found *block
 		open = slices.DeleteFunc(open, func(b *block) bool { return b.last().y-l.y > 3*max(b.size, l.size) })
 		for _, b := range slices.Backward(open) {
-			if b.continues(l) && (found == nil || b.last().y < found.last().y) {
+			if b.continues(l) && !p.isRuled(b.last(), l) && (found == nil || b.last().y < found.last().y) {
 				found = b
 			}
 		}
@@ -318,15 +213,19 @@ func (b *block) continues(l *line) bool {
 	switch {
 	case last.isBullet || l.isBullet || l.isItem || last.isEntry, itemStart.MatchString(l.text):
 		return false
-	case math.Abs(l.size-b.size) > 0.1*b.size, down < 0.6*b.size, down > 1.9*b.size:
+	case math.Abs(l.size-b.size) > 0.1*b.size, down < 0.6*b.size, down > 1.9*b.size && (down > 2.5*b.size || endsSentence.MatchString(last.text)):
 		return false
-	case len(b.lines) > 1 && math.Abs(down-b.leading) > 0.15*b.size:
+	case len(b.lines) > 1 && math.Abs(down-b.leading) > 0.15*b.size && !(down > b.leading && down < b.leading+0.5*b.size && (l.hasRaised() || last.hasRaised())):
 		return false
 	case len(b.lines) == 1 && l.below > 0 && l.below < down-0.25*b.size: // the first line of a paragraph
 		return false
 	case down > 1.35*b.size && last.isWord() && l.isWord(): // a list
 		return false
 	case l.x0 > b.right || l.x1 < b.left: // beside the block
+		return false
+	case l.spans[0].size < 0.92*l.size && l.raises(l.spans[0]): // a note
+		return false
+	case last.isBelow(l) || l.isBelow(last): // it is wider than the cell
 		return false
 	case last.style.bold != l.style.bold && (len(b.lines) > 1 || last.allBold() || l.allBold()):
 		return false
@@ -336,6 +235,13 @@ func (b *block) continues(l *line) bool {
 		return false
 	}
 	return b.isAligned(l) && !b.endsBefore(l) && !isNextRow(last, l)
+}
+
+// isBelow reports whether another line is above or below other cells of a line's row, too.
+func (l *line) isBelow(other *line) bool {
+	return slices.ContainsFunc(l.beside, func(cell *line) bool {
+		return cell != l && !cell.isBullet && min(cell.x1, other.x1)-max(cell.x0, other.x0) > 0.3*l.size
+	})
 }
 
 // shortCell is the maximum length in bytes of a cell that certainly belongs to a table row.
@@ -370,7 +276,11 @@ func (b *block) isAligned(l *line) bool {
 		isIndented := math.Abs(first.x0-l.x0) < indent*l.size && (first.x1-first.x0 > 8*l.size || near(first.x0, l.x0))
 		return isIndented || near(first.x1, l.x1) || near(first.x0+first.x1, l.x0+l.x1)
 	}
-	return near(body.x0, l.x0) || near(body.x0+body.x1, l.x0+l.x1) || near(body.x1, l.x1) && near(b.lines[len(b.lines)-2].x1, l.x1)
+	before := b.lines[len(b.lines)-2]
+	if math.Abs(body.x0-before.x0) < 0.1*l.size && l.x0 > body.x0 { // it is not the first line of the next paragraph
+		return near(body.x0, l.x0) || near(body.x0+body.x1, l.x0+l.x1)
+	}
+	return near(body.x0, l.x0) || near(body.x0+body.x1, l.x0+l.x1) || near(body.x1, l.x1) && near(before.x1, l.x1)
 }
 
 // endsBefore reports whether a block ends before a line: its first word would have fit into the line above.
@@ -380,6 +290,17 @@ func (b *block) endsBefore(l *line) bool {
 		return false
 	}
 	return last.x1+0.35*l.size+l.firstWordEnds < max(b.right, l.x1)-0.3*l.size
+}
+
+// endsSentence matches the end of a sentence.
+var endsSentence = regexp.MustCompile(`[.!?:;…。！？]["'”’»)\]]*$`)
+
+// raises reports whether a text of a line is a superscript.
+func (l *line) raises(s *span) bool { return s.size < 0.92*l.size && s.y > l.y+0.15*l.size }
+
+// hasRaised reports whether a line has superscripts or subscripts, which may set it apart.
+func (l *line) hasRaised() bool {
+	return slices.ContainsFunc(l.spans, func(s *span) bool { return s.size < 0.92*l.size })
 }
 
 func (l *line) allBold() bool { return l.all(func(s *span) bool { return s.font.bold }) }

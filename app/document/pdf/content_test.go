@@ -7,9 +7,13 @@ import (
 	"image/draw"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -25,15 +29,27 @@ type picture struct {
 
 const dpi = 72
 
-// pictures renders a document.
+// engine is PDFium, which renders what this package writes.
+var engine = sync.OnceValues(func() (pdfium.Pool, error) {
+	return webassembly.Init(webassembly.Config{MinIdle: 1, MaxIdle: 1, MaxTotal: 1})
+})
+
+// pictures renders a document by PDFium.
 func pictures(t *testing.T, data []byte) (found []picture) {
 	f, err := open(t.Context(), bytes.NewReader(data), int64(len(data)))
 	require.NoError(t, err)
-	defer f.close()
+	defer f.release()
+	pool, err := engine()
+	require.NoError(t, err)
+	renderer, err := pool.GetInstance(time.Minute)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, renderer.Close()) }()
+	opened, err := renderer.OpenDocument(&requests.OpenDocument{File: &data})
+	require.NoError(t, err)
 	for n := range f.pages {
 		p, err := f.read(n, &seen{})
 		require.NoError(t, err)
-		got, err := f.RenderPageInDPI(&requests.RenderPageInDPI{DPI: dpi, Page: requests.Page{ByIndex: &requests.PageByIndex{Document: f.doc, Index: n}}})
+		got, err := renderer.RenderPageInDPI(&requests.RenderPageInDPI{DPI: dpi, Page: requests.Page{ByIndex: &requests.PageByIndex{Document: opened.Document, Index: n}}})
 		require.NoError(t, err)
 		rendered := image.NewRGBA(got.Result.RenderedImage.Bounds())
 		draw.Draw(rendered, rendered.Rect, got.Result.RenderedImage, image.Point{}, draw.Src)
@@ -44,9 +60,9 @@ func pictures(t *testing.T, data []byte) (found []picture) {
 }
 
 // clear whitens the areas of texts.
-func (p picture) clear(areas []link) {
+func (p picture) clear(areas []box) {
 	for _, a := range areas {
-		for y := p.height - a.top - 2; y < p.height-a.bottom+2; y++ {
+		for y := p.box[3] - a.top - 2; y < p.box[3]-a.bottom+2; y++ {
 			for x := a.left - 2; x < a.right+2; x++ {
 				if at := image.Pt(int(x), int(y)); at.In(p.Rect) {
 					copy(p.Pix[p.PixOffset(at.X, at.Y):], []byte{255, 255, 255, 255})
@@ -57,7 +73,7 @@ func (p picture) clear(areas []link) {
 }
 
 // translatedAreas returns the areas of the translated texts of a page, and of their translations.
-func translatedAreas(before, after picture) (areas []link) {
+func translatedAreas(before, after picture) (areas []box) {
 	places := map[string]bool{}
 	of := func(s *span) string { return fmt.Sprintf("%s %.1f %.1f", s.text, s.x0, s.y) }
 	for _, b := range before.blocks {
@@ -151,7 +167,7 @@ func TestLook(t *testing.T) {
 
 // A page that cannot be changed stays as it is, and its texts count as not translated.
 func TestKeptPage(t *testing.T) {
-	data := with("", "", "/DecodeParms<</Predictor 12/Columns 3>>", "/FlateDecode", packed(t, "/FlateDecode", strings.Repeat("\x00q Q", 9)))
+	data := with("", "", "", "/Crypt", "q Q")
 	data = bytes.Replace(data, []byte("/Contents 4 0 R"), []byte("/Contents[4 0 R 90 0 R]"), 1)
 	var out bytes.Buffer
 	unfit := 0
@@ -175,29 +191,33 @@ func TestLinks(t *testing.T) {
 	var words string
 	for _, s := range p.spans {
 		if s.font.link == 1 {
-			words += s.text
+			words += s.text + " "
 		}
 	}
 	assert.Equal(t, "the company", strings.TrimSpace(words))
 }
 
+// fuzzed checks that a document is translated, refused, or fails for its memory.
+func fuzzed(t *testing.T, data []byte) {
+	var out bytes.Buffer
+	for _, kind := range []*document.Kind{Kind, Text} {
+		err := kind.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr", Unfit: func() {}}, func(text string) (string, error) { return upper(text), nil })
+		if refused := (*document.Error)(nil); err != nil {
+			require.ErrorAs(t, err, &refused)
+		}
+	}
+}
+
 func FuzzContent(f *testing.F) {
 	f.Add("gs /F gs BT /F 10 Tf 100 700 Td [(Good) -20 (morning.)] TJ T* <414243> ' 1 2 (x) \" ET q BI /W 1 ID x EI Q /X Do")
-	f.Fuzz(func(t *testing.T, data string) {
-		for _, key := range []string{pageScope, "[0]"} {
-			o := &overlay{
-				writer: &writer{objects: &objects{}, append: &appendix{}}, page: &page{scopes: map[string]*scope{}}, aliases: map[string]string{}, added: map[string][]entry{}, dry: true,
-			}
-			c := &content{overlay: o, key: key, data: []byte(data), known: map[string]map[string][]byte{}, forms: map[string]bool{}, resources: parseDict([]byte("<</Font<</F 1 0 R>>/ExtGState<</F<<>>>>>>"))}
-			if err := c.scan(); err != nil {
-				require.ErrorIs(t, err, errUnreadable)
-				continue
-			}
-			assert.Equal(t, data, string(c.out), "nothing is removed")
-		}
-		for _, e := range elements([]byte(data)) {
-			kerning(e)
-			parseDict(e)
-		}
-	})
+	f.Add("0 0 m 9 9 l 1 2 3 4 5 6 c S 1 1 200 200 re B BT /F -3 Tf 1 0 0 -1 5 5 Tm (Good morning.)Tj 50 Tz 3 Tr (a)Tj ET")
+	f.Fuzz(func(t *testing.T, data string) { fuzzed(t, made(1, 0, data)) })
+}
+
+func FuzzDocument(f *testing.F) {
+	for _, name := range []string{"report", "columns", "owner", "dvips-ps2pdf"} {
+		f.Add(fixture(f, name))
+	}
+	f.Add(made(1, 1, at(100, 700, "(Good morning.)")))
+	f.Fuzz(fuzzed)
 }

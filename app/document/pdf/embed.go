@@ -62,7 +62,7 @@ func (c *codes) write(to *appendix, face *font.Face, t *typeface, n int) error {
 	if extents, isKnown := face.FontHExtents(); isKnown {
 		up, down = int(extents.Ascender*1000/float32(face.Upem())), int(extents.Descender*1000/float32(face.Upem()))
 	}
-	return to.object(c.object, fmt.Appendf(nil, "<</Type/Font/Subtype/Type0/BaseFont/%s/Encoding/Identity-H/ToUnicode %d 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2"+
+	return to.object(c.object, 0, fmt.Appendf(nil, "<</Type/Font/Subtype/Type0/BaseFont/%s/Encoding/Identity-H/ToUnicode %d 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2"+
 		"/BaseFont/%s/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/CIDToGIDMap %d 0 R/DW 0/W %s]]/FontDescriptor<</Type/FontDescriptor/FontName/%s"+
 		"/Flags 4/FontBBox[-1000 %d 3000 %d]/ItalicAngle 0/Ascent %d/Descent %d/CapHeight 700/StemV 80/FontFile2 %d 0 R>>>>]>>", name, toUnicode, name, mapping, widths, name, down, up, up, down, data))
 }

@@ -150,7 +150,7 @@ func (c chooser) ResolveFace(r rune) *font.Face {
 
 // object returns a kept text as a glyph of its width.
 func (p *paragraph) object(b *block, at int, kept piece) shaping.Output {
-	width := fixed.Int26_6((edge(kept.kept) - kept.kept[0].x0) / b.size * em * 64)
+	width := fixed.Int26_6((edge(kept.kept) - leftOf(kept.kept)) / b.size * em * 64)
 	return shaping.Output{
 		Advance: width, Size: fixed.I(em), Direction: p.direction(), Runes: shaping.Range{Offset: at, Count: 1},
 		Glyphs: []shaping.Glyph{{Advance: width, XAdvance: width, Width: width, ClusterIndex: at, RuneCount: 1, GlyphCount: 1}},
@@ -347,7 +347,7 @@ func (out *laid) line(p *paragraph, line shaping.Line, b *block, size, x, y, str
 		if kept, isKept := p.kept[run.Runes.Offset]; isKept && run.Face == nil {
 			s := kept.kept[0]
 			raised := (s.y - b.lineOf(s).y) * size / b.size
-			out.moved = append(out.moved, moved{spans: kept.kept, x: x, y: y + raised, fromX: s.x0, fromY: s.y, scaled: size / b.size})
+			out.moved = append(out.moved, moved{spans: kept.kept, x: x, y: y + raised, fromX: leftOf(kept.kept), fromY: s.y, scaled: size / b.size})
 		} else if len(run.Glyphs) > 0 {
 			out.glyphs = append(out.glyphs, glyphs{
 				face: run.Face, size: size, color: p.styles[run.Runes.Offset], x: x, y: y, shaped: run.Glyphs, text: p.text, stretch: stretch,

@@ -2,239 +2,304 @@ package pdf
 
 import (
 	"bytes"
-	"compress/zlib"
-	"encoding/ascii85"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 
-	"golang.org/x/image/tiff/lzw"
+	"dragoman/app/budget"
+	"dragoman/app/document"
 )
 
-// lexer reads the values of PDF objects and content streams.
-type lexer struct {
-	data []byte
-	at   int
+// objects are the objects of a document.
+type objects struct {
+	*memory
+	data     []byte
+	places   map[int]place
+	trailer  dict
+	start    int  // of the last table
+	isStream bool // the last table is a stream
+	packs    map[int]*pack
 }
 
-const whiteSpace, delimiters = "\x00\t\n\f\r ", "()<>[]{}/%"
+// place is where an object is: at an offset of the document, or of an object stream.
+type place struct {
+	at, generation int
+	in             int // the number of the object stream, or 0
+}
 
-// next returns the next value or operator, or nothing at the end. An array or a dictionary is one value.
-func (l *lexer) next() []byte {
-	l.space()
-	from, depth := l.at, 0
-	for l.at < len(l.data) {
-		switch token := l.token(); string(token) {
-		case "[", "<<":
-			depth++
-		case "]", ">>":
-			depth--
-		}
-		if depth <= 0 {
-			break
-		}
-		l.space()
+var (
+	// errUnreadable is returned for objects that are not as expected.
+	errUnreadable = errors.New("unreadable object")
+	// errPassword is returned for a document with a password.
+	errPassword = document.Refuse(nil, "the PDF has a password: save it without one")
+)
+
+const (
+	// placeCost is the memory of an object's place.
+	placeCost = 96
+	// maxTables is the maximum number of tables of a document, one for each time that it was changed.
+	maxTables = 1000
+)
+
+// parseObjects reads the tables of a document. If they are damaged it looks for the objects, and if the document is encrypted or
+// its tables are damaged, the result has a plain copy of it.
+func parseObjects(data []byte, memory *memory) (*objects, error) {
+	o := &objects{memory: memory, data: data, places: map[int]place{}, packs: map[int]*pack{}}
+	err := o.tables()
+	if err == nil && o.dict(o.dict(o.trailer.get("Root")).get("Pages")) == nil {
+		err = errUnreadable
 	}
-	return l.data[from:l.at]
-}
-
-// space skips white space and comments.
-func (l *lexer) space() {
-	for ; l.at < len(l.data); l.at++ {
-		switch c := l.data[l.at]; {
-		case c == '%':
-			if n := bytes.IndexAny(l.data[l.at:], "\r\n"); n >= 0 {
-				l.at += n
-			} else {
-				l.at = len(l.data) - 1
-			}
-		case bytes.IndexByte([]byte(whiteSpace), c) < 0:
-			return
-		}
+	isDamaged := errors.Is(err, errUnreadable)
+	if isDamaged {
+		err = o.search()
 	}
-}
-
-func (l *lexer) token() []byte {
-	from, rest := l.at, l.data[l.at:]
-	switch c := rest[0]; {
-	case c == '(':
-		l.at += textEnd(rest)
-	case len(rest) > 1 && (c == '<' || c == '>') && rest[1] == c:
-		l.at += 2
-	case c == '<':
-		if n := bytes.IndexByte(rest, '>'); n >= 0 {
-			l.at += n + 1
-		} else {
-			l.at = len(l.data)
-		}
-	case c != '/' && bytes.IndexByte([]byte(delimiters), c) >= 0:
-		l.at++
-	default:
-		if n := bytes.IndexAny(rest[1:], whiteSpace+delimiters); n >= 0 {
-			l.at += n + 1
-		} else {
-			l.at = len(l.data)
-		}
-	}
-	return l.data[from:l.at]
-}
-
-// textEnd returns the length of a string in parentheses.
-func textEnd(text []byte) int {
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '(':
-			depth++
-		case ')':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(text)
-}
-
-// elements returns the values in an array or a dictionary. A reference, such as 7 0 R, is one value.
-func elements(value []byte) (found [][]byte) {
-	value = bytes.TrimSuffix(bytes.TrimSuffix(value, []byte("]")), []byte(">>"))
-	l := lexer{data: bytes.TrimPrefix(bytes.TrimPrefix(value, []byte("[")), []byte("<<"))}
-	for {
-		from := l.at
-		v := l.next()
-		if len(v) == 0 {
-			return found
-		}
-		if n := len(found) - 2; n >= 0 && string(v) == "R" {
-			found = append(found[:n], slices.Concat(found[n], []byte(" "), found[n+1], []byte(" R")))
-			continue
-		}
-		if l.at == from {
-			return found
-		}
-		found = append(found, v)
-	}
-}
-
-// number returns the value of a number, or 0.
-func number(value []byte) float64 {
-	n, err := strconv.ParseFloat(string(value), 64)
 	if err != nil {
-		return 0
+		return nil, err
 	}
-	return n
+	if encrypt := o.trailer.get("Encrypt"); encrypt != nil || isDamaged {
+		var k *key
+		if encrypt != nil {
+			if k, err = newKey(o, o.dict(encrypt)); err != nil {
+				return nil, err
+			}
+		}
+		if o, err = o.plain(k); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
 }
 
-// dict is a dictionary in its order.
-type dict []entry
-
-type entry struct {
-	key   string // without its slash
-	value []byte
-}
-
-func parseDict(value []byte) (d dict) {
-	if !bytes.HasPrefix(value, []byte("<<")) {
-		return nil
+// tables reads the tables of the document, from the last one to the first.
+func (o *objects) tables() error {
+	at := bytes.LastIndex(o.data, []byte("startxref"))
+	if at < 0 {
+		return errUnreadable
 	}
-	pairs := elements(value)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		d = append(d, entry{string(bytes.TrimPrefix(pairs[i], []byte("/"))), pairs[i+1]})
-	}
-	return d
-}
-
-func (d dict) get(key string) []byte {
-	for _, e := range d {
-		if e.key == key {
-			return e.value
+	l := lexer{data: o.data, at: at + len("startxref")}
+	o.start = int(number(l.next()))
+	open, seen := []int{o.start}, map[int]bool{}
+	for len(open) > 0 {
+		at, open = open[0], open[1:]
+		if at <= 0 || at >= len(o.data) || seen[at] || len(seen) > maxTables {
+			return errUnreadable
+		}
+		seen[at] = true
+		d, err := o.table(at)
+		if err != nil {
+			return err
+		}
+		if o.trailer == nil {
+			o.trailer = d
+		}
+		for _, key := range []string{"XRefStm", "Prev"} {
+			if next := d.get(key); next != nil {
+				open = append(open, int(number(next)))
+			}
 		}
 	}
 	return nil
 }
 
-// with returns a copy of d with a value for each key; nil removes it.
-func (d dict) with(more ...entry) dict {
-	d = slices.DeleteFunc(slices.Clone(d), func(e entry) bool {
-		return slices.ContainsFunc(more, func(m entry) bool { return m.key == e.key })
-	})
-	for _, m := range more {
-		if m.value != nil {
-			d = append(d, m)
-		}
-	}
-	return d
-}
-
-func (d dict) bytes() []byte {
-	out := []byte("<<")
-	for _, e := range d {
-		out = fmt.Appendf(out, "/%s %s", e.key, e.value)
-	}
-	return append(out, ">>"...)
-}
-
-// objects are the objects of a document as PDFium saves it: with a plain table of them, and neither encrypted nor in streams.
-type objects struct {
-	data    []byte
-	offsets map[int]int
-	trailer dict
-	start   int // of the table
-}
-
-// errUnreadable is returned for objects that are not as expected.
-var errUnreadable = errors.New("unreadable object")
-
-func parseObjects(data []byte) (*objects, error) {
-	o := &objects{data: data, offsets: map[int]int{}}
-	at := bytes.LastIndex(data, []byte("startxref"))
-	if at < 0 {
-		return nil, errUnreadable
-	}
-	l := lexer{data: data, at: at + len("startxref")}
-	o.start = int(number(l.next()))
-	if o.start <= 0 || o.start >= len(data) {
-		return nil, errUnreadable
-	}
-	l = lexer{data: data, at: o.start}
+// table reads a table, and returns its trailer. Objects that are known already are newer.
+func (o *objects) table(at int) (dict, error) {
+	l := lexer{data: o.data, at: at}
 	if string(l.next()) != "xref" {
-		return nil, errUnreadable
+		return o.tableStream(at)
 	}
 	for {
 		word := l.next()
 		if string(word) == "trailer" {
-			o.trailer = parseDict(l.next())
-			return o, nil
+			return parseDict(l.next()), nil
 		}
 		first, n := int(number(word)), int(number(l.next()))
-		if n <= 0 {
+		if len(word) == 0 || n < 0 {
 			return nil, errUnreadable
 		}
 		for i := range n {
-			offset, _, state := l.next(), l.next(), l.next()
+			offset, generation, state := l.next(), l.next(), l.next()
 			if len(state) == 0 {
 				return nil, errUnreadable
 			}
-			if string(state) == "n" {
-				o.offsets[first+i] = int(number(offset))
+			if err := o.add(first+i, place{at: int(number(offset)), generation: int(number(generation))}, string(state) == "n"); err != nil {
+				return nil, err
 			}
 		}
 	}
 }
 
-// reference returns the number of the object that a value refers to, or 0.
-func reference(value []byte) int {
-	if !bytes.HasSuffix(value, []byte(" R")) {
-		return 0
+// add adds a place, unless the object is known. An object that is not used has no place.
+func (o *objects) add(n int, p place, isUsed bool) error {
+	if _, isKnown := o.places[n]; isKnown {
+		return nil
 	}
-	l := lexer{data: value}
-	return int(number(l.next()))
+	if !isUsed {
+		p.at = -1
+	}
+	o.places[n] = p
+	return o.take(placeCost)
+}
+
+// tableStream reads a table that is a stream.
+func (o *objects) tableStream(at int) (dict, error) {
+	l := lexer{data: o.data, at: at}
+	_, _, word := l.next(), l.next(), l.next()
+	if string(word) != "obj" {
+		return nil, errUnreadable
+	}
+	d := parseDict(l.next())
+	data, err := o.streamAt(d, l)
+	if err != nil {
+		return nil, err
+	}
+	widths := numbers(d.get("W"))
+	if len(widths) != 3 || slices.Min(widths) < 0 || slices.Max(widths) > 8 || widths[1] == 0 {
+		return nil, errUnreadable
+	}
+	index := numbers(d.get("Index"))
+	if index == nil {
+		index = []float64{0, number(d.get("Size"))}
+	}
+	o.isStream = o.isStream || o.trailer == nil
+	for i := 0; i+1 < len(index); i += 2 {
+		for n := range int(index[i+1]) {
+			fields := [3]int{1}
+			for j, w := range widths {
+				if len(data) < int(w) {
+					return d, nil
+				}
+				if w > 0 {
+					fields[j] = 0
+				}
+				for range int(w) {
+					fields[j], data = fields[j]<<8|int(data[0]), data[1:]
+				}
+			}
+			p := place{at: fields[1], generation: fields[2]}
+			if fields[0] == 2 {
+				p = place{at: fields[2], in: fields[1]}
+			}
+			if err := o.add(int(index[i])+n, p, fields[0] == 1 || fields[0] == 2); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
+}
+
+var (
+	objectStart  = regexp.MustCompile(`(?:^|[\x00\t\n\f\r >])(\d{1,10})[\x00\t\n\f\r ]+(\d{1,5})[\x00\t\n\f\r ]+obj\b`)
+	trailerStart = regexp.MustCompile(`\btrailer\b`)
+)
+
+// search looks for the objects of a document without a table; the last one with a number counts.
+func (o *objects) search() error {
+	clear(o.places)
+	o.trailer = nil
+	var packs []int
+	for at := 0; ; {
+		m := objectStart.FindSubmatchIndex(o.data[at:])
+		if m == nil {
+			break
+		}
+		n, err := strconv.Atoi(string(o.data[at+m[2] : at+m[3]]))
+		if err != nil {
+			return errUnreadable
+		}
+		if _, isKnown := o.places[n]; !isKnown {
+			if err := o.take(placeCost); err != nil {
+				return err
+			}
+		}
+		if err := budget.Work(o.ctx, m[1]); err != nil {
+			return err
+		}
+		generation, _ := strconv.Atoi(string(o.data[at+m[4] : at+m[5]]))
+		o.places[n] = place{at: at + m[2], generation: generation}
+		at += m[1]
+		l := lexer{data: o.data[:min(len(o.data), at+maxHead)], at: at}
+		switch d := parseDict(l.next()); string(d.get("Type")) {
+		case "/ObjStm":
+			packs = append(packs, n)
+		case "/Catalog":
+			o.trailer = o.trailer.with(entry{"Root", fmt.Appendf(nil, "%d %d R", n, generation)})
+		case "/XRef":
+			o.trailer = d.with(entry{"Prev", nil}, entry{"XRefStm", nil})
+		}
+	}
+	for _, m := range trailerStart.FindAllIndex(o.data, maxTables) {
+		l := lexer{data: o.data, at: m[1]}
+		if d := parseDict(l.next()); d.get("Root") != nil {
+			o.trailer = d
+		}
+	}
+	for _, n := range packs {
+		for inner := range o.pack(n).offsets {
+			if _, isKnown := o.places[inner]; !isKnown {
+				o.places[inner] = place{in: n}
+			}
+		}
+	}
+	if o.err != nil {
+		return o.err
+	}
+	if o.dict(o.dict(o.trailer.get("Root")).get("Pages")) == nil {
+		return document.Refuse(nil, damaged)
+	}
+	return nil
+}
+
+// maxHead is the maximum length of the dictionary of a stream that the search looks into.
+const maxHead = 4 << 10
+
+// pack is an object stream.
+type pack struct {
+	data    []byte
+	offsets map[int]int // of the objects in it
+}
+
+// pack returns an object stream, which is empty if it cannot be read.
+func (o *objects) pack(n int) *pack {
+	if p := o.packs[n]; p != nil {
+		return p
+	}
+	p := &pack{offsets: map[int]int{}}
+	o.packs[n] = p // it may refer to itself
+	d, data, err := o.stream(fmt.Appendf(nil, "%d 0 R", n))
+	if err != nil || o.places[n].in != 0 {
+		return p
+	}
+	p.data = data
+	o.keep(cap(data))
+	l := lexer{data: data}
+	for range min(int(o.number(d.get("N"))), len(data)) {
+		inner, offset := int(number(l.next())), int(number(l.next()))+int(number(d.get("First")))
+		if offset < 0 || offset >= len(data) || o.take(placeCost) != nil {
+			break
+		}
+		p.offsets[inner] = offset
+		o.keep(placeCost)
+	}
+	return p
+}
+
+// at returns a lexer before the value of an object, and whether there is one.
+func (o *objects) at(n int) (lexer, bool) {
+	p, isKnown := o.places[n]
+	switch {
+	case !isKnown || p.at < 0:
+		return lexer{}, false
+	case p.in == 0:
+		l := lexer{data: o.data, at: min(p.at, len(o.data))}
+		number, _, word := l.next(), l.next(), l.next()
+		return l, string(word) == "obj" && string(number) == strconv.Itoa(n)
+	}
+	in := o.pack(p.in)
+	offset, isKnown := in.offsets[n]
+	return lexer{data: in.data, at: offset}, isKnown
 }
 
 // get returns a value, or the object that it refers to, and the lexer behind it.
@@ -245,13 +310,16 @@ func (o *objects) get(value []byte) ([]byte, lexer) {
 		if n == 0 {
 			return value, l
 		}
-		offset, isFound := o.offsets[n]
-		if !isFound || offset >= len(o.data) {
+		var isFound bool
+		if l, isFound = o.at(n); !isFound {
 			return nil, l
 		}
-		l = lexer{data: o.data, at: offset}
-		_, _, _ = l.next(), l.next(), l.next()
 		value = l.next()
+		if after := l; len(value) > 0 && value[0] >= '0' && value[0] <= '9' {
+			if generation := after.next(); string(after.next()) == "R" {
+				value = slices.Concat(value, []byte(" "), generation, []byte(" R"))
+			}
+		}
 	}
 	return nil, l
 }
@@ -261,92 +329,141 @@ func (o *objects) dict(value []byte) dict {
 	return parseDict(value)
 }
 
+// number returns a number, or 0.
+func (o *objects) number(value []byte) float64 {
+	value, _ = o.get(value)
+	return number(value)
+}
+
+// list returns the values of an array.
+func (o *objects) list(value []byte) [][]byte {
+	if value, _ = o.get(value); bytes.HasPrefix(value, []byte("[")) {
+		return elements(value)
+	}
+	return nil
+}
+
 // stream returns a stream with its dictionary, decoded into at most the bytes that memory allows.
-func (o *objects) stream(value []byte, memory *memory) (dict, []byte, error) {
+func (o *objects) stream(value []byte) (dict, []byte, error) {
 	head, l := o.get(value)
 	d := parseDict(head)
-	if d == nil || string(l.next()) != "stream" {
+	if d == nil {
 		return nil, nil, errUnreadable
+	}
+	data, err := o.streamAt(d, l)
+	return d, data, err
+}
+
+// streamAt returns the decoded data of a stream whose dictionary has been read.
+func (o *objects) streamAt(d dict, l lexer) ([]byte, error) {
+	data, err := o.raw(d, l)
+	if err != nil {
+		return nil, err
+	}
+	filters, _ := o.get(d.get("Filter"))
+	parameters, _ := o.get(d.get("DecodeParms"))
+	all := elements(parameters)
+	if bytes.HasPrefix(parameters, []byte("<<")) {
+		all = [][]byte{parameters}
+	}
+	for i, filter := range elements(filters) {
+		var p dict
+		if i < len(all) {
+			p = o.dict(all[i])
+		}
+		if data, err = decode(string(filter), p, data, o.memory); err != nil {
+			return nil, err
+		}
+		if err := budget.Work(o.ctx, len(data)); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// raw returns the data of a stream as it is. A wrong length is corrected.
+func (o *objects) raw(d dict, l lexer) ([]byte, error) {
+	if string(l.next()) != "stream" {
+		return nil, errUnreadable
 	}
 	at := l.at + 1
 	if at < len(l.data) && l.data[l.at] == '\r' && l.data[at] == '\n' {
 		at++
 	}
-	length, _ := o.get(d.get("Length"))
-	n := int(number(length))
-	if n < 0 || at+n > len(l.data) || at+n < at {
-		return nil, nil, errUnreadable
+	n := int(o.number(d.get("Length")))
+	if end := (lexer{data: l.data, at: at + n}); n >= 0 && at+n >= at && at+n <= len(l.data) && string(end.next()) == "endstream" {
+		return l.data[at : at+n], nil
 	}
-	data := l.data[at : at+n]
-	filters, _ := o.get(d.get("Filter"))
-	parameters, _ := o.get(d.get("DecodeParms"))
-	if bytes.Contains(parameters, []byte("/")) {
-		return nil, nil, errUnreadable // a predictor, which no content has
-	}
-	for _, filter := range elements(filters) {
-		var err error
-		if data, err = decode(string(filter), data, memory); err != nil {
-			return nil, nil, err
-		}
-	}
-	return d, data, nil
-}
-
-// decode decodes data. Like PDFium it keeps what precedes a fault.
-func decode(filter string, data []byte, memory *memory) ([]byte, error) {
-	var r io.Reader
-	switch filter {
-	case "/FlateDecode", "/Fl":
-		z, err := zlib.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, errUnreadable
-		}
-		r = z
-	case "/LZWDecode", "/LZW":
-		r = lzw.NewReader(bytes.NewReader(data), lzw.MSB, 8)
-	case "/ASCII85Decode", "/A85":
-		end := bytes.IndexByte(data, '~')
-		if end < 0 {
-			end = len(data)
-		}
-		r = ascii85.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data[:end], []byte("<~"))))
-	case "/ASCIIHexDecode", "/AHx":
-		end := bytes.IndexByte(data, '>')
-		if end < 0 {
-			end = len(data)
-		}
-		r = hex.NewDecoder(bytes.NewReader(bytes.Join(bytes.Fields(data[:end]), nil)))
-	default:
+	if n = bytes.Index(l.data[min(at, len(l.data)):], []byte("endstream")); n < 0 {
 		return nil, errUnreadable
 	}
+	return bytes.TrimSuffix(bytes.TrimSuffix(l.data[at:at+n], []byte("\n")), []byte("\r")), nil
+}
+
+// plain returns a copy of a document with a plain table, neither encrypted nor with objects in streams.
+func (o *objects) plain(k *key) (*objects, error) {
+	to := &objects{memory: o.memory, places: map[int]place{}, packs: map[int]*pack{}}
 	var out bytes.Buffer
-	for {
-		const part = 64 << 10
-		if out.Available() < part {
-			if err := memory.take(int64(max(part, out.Cap()))); err != nil {
-				return nil, err
-			}
-			out.Grow(max(part, out.Cap()))
-		}
-		n, err := r.Read(out.AvailableBuffer()[:part])
-		out.Write(out.AvailableBuffer()[:n])
-		if err != nil {
-			return out.Bytes(), nil
-		}
+	a := &appendix{out: &out, offsets: map[int]place{}}
+	if err := a.write([]byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")); err != nil {
+		return nil, err
 	}
+	encrypt := reference(o.trailer.get("Encrypt"))
+	for _, n := range slices.Sorted(maps.Keys(o.places)) {
+		l, isFound := o.at(n)
+		if !isFound || n == encrypt {
+			continue
+		}
+		from := out.Len()
+		value, generation, isPacked := l.next(), o.places[n].generation, o.places[n].in != 0
+		d := parseDict(value)
+		if kind := string(d.get("Type")); kind == "/XRef" || kind == "/ObjStm" {
+			continue
+		}
+		data, err := o.raw(d, l)
+		if k != nil && !isPacked && (k.hasMetadata || string(d.get("Type")) != "/Metadata") {
+			value = k.strings(n, generation, value)
+			data = k.decrypt(n, generation, data, false)
+		}
+		if isPacked || err != nil {
+			err = a.object(n, generation, value)
+		} else {
+			err = a.object(n, generation, parseDict(value).with(entry{"Length", fmt.Append(nil, len(data))}).bytes(), []byte("stream\n"), data, []byte("\nendstream"))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := o.take(2*int64(out.Len()-from) + 2*placeCost); err != nil {
+			return nil, err
+		}
+		a.next = max(a.next, n+1)
+	}
+	to.start = a.at
+	to.trailer = dict{{"Root", o.trailer.get("Root")}, {"Info", o.trailer.get("Info")}, {"ID", o.trailer.get("ID")}}.with(entry{"Encrypt", nil})
+	to.trailer = slices.DeleteFunc(to.trailer, func(e entry) bool { return e.value == nil })
+	to.places = maps.Clone(a.offsets)
+	if err := a.end(to, 0); err != nil {
+		return nil, err
+	}
+	to.trailer = to.trailer.with(entry{"Size", fmt.Append(nil, a.next)})
+	to.data = out.Bytes()
+	return to, nil
 }
 
-// leaf is a page of a document with its resources.
+// leaf is a page of a document, with what it inherits.
 type leaf struct {
-	object    int
-	dict      dict
-	resources dict
+	object     int
+	generation int
+	dict       dict
+	resources  dict
+	box        []float64 // what of it is seen
 }
 
-// leaves returns the pages of a document, or nothing if they are not n.
-func (o *objects) leaves(n int) (found []leaf) {
+// leaves returns the pages of a document. It fails if there are more than maxPages.
+func (o *objects) leaves() (found []leaf, err error) {
 	type node struct {
-		value, resources []byte
+		value []byte
+		up    dict // inherited
 	}
 	open, seen := []node{{value: o.dict(o.trailer.get("Root")).get("Pages")}}, map[int]bool{}
 	for len(open) > 0 {
@@ -354,77 +471,45 @@ func (o *objects) leaves(n int) (found []leaf) {
 		open = open[:len(open)-1]
 		number := reference(at.value)
 		if seen[number] {
-			return nil
+			return nil, document.Refuse(nil, damaged)
 		}
 		seen[number] = number != 0
 		d := o.dict(at.value)
-		if own := d.get("Resources"); own != nil {
-			at.resources = own
+		for _, key := range []string{"Resources", "MediaBox", "CropBox"} {
+			if own := d.get(key); own != nil {
+				at.up = at.up.with(entry{key, own})
+			}
 		}
-		kids, _ := o.get(d.get("Kids"))
-		if kids == nil {
-			if found = append(found, leaf{number, d, o.dict(at.resources)}); len(found) > n {
-				return nil
+		if kids := o.list(d.get("Kids")); kids != nil {
+			if len(kids)+len(open) > 4*maxPages {
+				return nil, tooManyPages(len(kids))
+			}
+			for _, kid := range slices.Backward(kids) {
+				open = append(open, node{kid, at.up})
 			}
 			continue
 		}
-		for _, kid := range slices.Backward(elements(kids)) {
-			open = append(open, node{kid, at.resources})
+		if d == nil {
+			continue
+		}
+		p := leaf{object: number, generation: o.places[number].generation, dict: d, resources: o.dict(at.up.get("Resources"))}
+		for _, key := range []string{"CropBox", "MediaBox"} {
+			for _, side := range o.list(at.up.get(key)) {
+				p.box = append(p.box, o.number(side))
+			}
+		}
+		if len(p.box) < 4 {
+			p.box = []float64{0, 0, 612, 792}
+		}
+		b := p.box[:4]
+		p.box = []float64{min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])}
+		if found = append(found, p); len(found) > maxPages {
+			return nil, tooManyPages(max(len(found), int(o.number(o.dict(o.dict(o.trailer.get("Root")).get("Pages")).get("Count")))))
 		}
 	}
-	if len(found) != n {
-		return nil
-	}
-	return found
+	return found, nil
 }
 
-// appendix writes objects behind those of a document.
-type appendix struct {
-	out     io.Writer
-	prefix  string // of the names of new resources
-	at      int
-	next    int // object
-	offsets map[int]int
-}
-
-// reserve returns the number of a new object.
-func (a *appendix) reserve() int {
-	a.next++
-	return a.next - 1
-}
-
-func (a *appendix) write(data ...[]byte) error {
-	for _, part := range data {
-		n, err := a.out.Write(part)
-		if a.at += n; err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// object writes an object.
-func (a *appendix) object(n int, parts ...[]byte) error {
-	a.offsets[n] = a.at
-	return a.write(slices.Concat([][]byte{fmt.Appendf(nil, "%d 0 obj\n", n)}, parts, [][]byte{[]byte("\nendobj\n")})...)
-}
-
-// stream writes a stream.
-func (a *appendix) stream(n int, d dict, data []byte) error {
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	_, _ = z.Write(data) // a buffer has no error
-	_ = z.Close()
-	d = d.with(entry{"Length", fmt.Append(nil, packed.Len())}, entry{"Filter", []byte("/FlateDecode")})
-	return a.object(n, d.bytes(), []byte("stream\n"), packed.Bytes(), []byte("\nendstream"))
-}
-
-// end writes the table of the objects.
-func (a *appendix) end(o *objects) error {
-	start, table := a.at, []byte("xref\n")
-	for _, n := range slices.Sorted(maps.Keys(a.offsets)) {
-		table = fmt.Appendf(table, "%d 1\n%010d 00000 n\r\n", n, a.offsets[n])
-	}
-	trailer := o.trailer.with(entry{"Size", fmt.Append(nil, a.next)}, entry{"Prev", fmt.Append(nil, o.start)})
-	return a.write(table, []byte("trailer\n"), trailer.bytes(), fmt.Appendf(nil, "\nstartxref\n%d\n%%%%EOF\n", start))
+func tooManyPages(n int) error {
+	return document.TooLarge("the PDF has %d pages, at most %d are allowed: divide it", n, maxPages)
 }

@@ -1,23 +1,29 @@
 // Package pdf has the kinds of PDF documents.
 //
-// The text of a PDF consists of positioned glyphs only. PDFium, which runs in a sandbox of its own for each document, returns
-// their positions; adjacent texts in one size and style are joined into lines, and lines into blocks, such as a paragraph, a
-// heading or a cell. Each block is a segment. A translation is laid out in the place of its block, in a font of this machine, as
-// large as fits, and replaces the original text. All else stays as it is: PDFium saves the document in a plain form, and changed
-// pages follow behind it.
+// The text of a PDF consists of positioned glyphs only. The operators of a page are followed, and its letters become words, by their
+// origins and advances, words become lines, and lines become blocks, such as a paragraph, a heading or a cell. Each block is a
+// segment. A translation is laid out in the place of its block, in a font of this machine, as large as fits, and replaces the
+// original text. All else stays as it is, byte for byte: changed pages follow behind the document.
 //
-//	engine.go  PDFium in its sandbox
-//	read.go    from a page to the texts on it
-//	block.go   from texts to lines and blocks
-//	segment.go from a block to its segment, and back
-//	font.go    fonts of this machine, and which one has a letter
-//	subset.go  a font with only the glyphs that are used
-//	layout.go  a translation in its place
-//	objects.go objects of the saved document, and new ones behind them
-//	content.go a page's content without the translated texts
-//	write.go   from blocks to a page
-//	embed.go   fonts in the document
-//	text.go    the texts alone, as HTML or as plain text
+//	lexer.go     values of objects and operands
+//	filter.go    decoding of streams
+//	objects.go   objects of the document, also of a damaged one
+//	crypt.go     documents that have an owner's password
+//	append.go    new objects behind the document
+//	lettering.go fonts of the document: what their codes mean
+//	builtin.go   what the files of fonts say about codes
+//	content.go   operators of a page, and its content without the translated texts
+//	read.go      from operators to the words of a page
+//	row.go       from words to lines
+//	block.go     from lines to blocks
+//	segment.go   from a block to its segment, and back
+//	font.go      fonts of this machine, and which one has a letter
+//	subset.go    a font with only the glyphs that are used
+//	layout.go    a translation in its place
+//	write.go     from blocks to a page
+//	embed.go     fonts in the document
+//	memory.go    memory of a document
+//	text.go      the texts alone, as HTML or as plain text
 package pdf
 
 import (
@@ -32,7 +38,7 @@ import (
 // Kind is the kind of documents in PDF.
 var Kind = &document.Kind{Name: "pdf", Extensions: []string{".pdf"}, MediaType: "application/pdf", Form: markup.XML, Rewrite: rewrite, Room: room}
 
-// room accounts for objects that PDFium does not compress as before, and for fonts.
+// room accounts for objects that are no longer compressed, and for fonts.
 func room(size int64) int64 { return 6*size + 8<<20 }
 
 // rewrite copies a document with its segments translated. Other texts stay on the page.
@@ -45,7 +51,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	if err != nil {
 		return err
 	}
-	defer f.close()
+	defer f.release()
 	w := writer{file: f, fonts: fonts}
 	if out != nil {
 		if err := w.begin(out, o.To); err != nil {
@@ -53,7 +59,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 		}
 	}
 	err = f.eachPage(func(n int, p *page, blocks []*block) error {
-		return w.translate(n, p, blocks, o, t.Within(ctx))
+		return w.translate(p, blocks, o, t.Within(ctx))
 	})
 	if err != nil || out == nil {
 		return err
@@ -68,6 +74,7 @@ func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error 
 		if err := budget.Work(f.ctx, 1<<10); err != nil {
 			return err
 		}
+		release := f.mark()
 		p, err := f.read(n, &s)
 		if err != nil {
 			return err
@@ -81,6 +88,7 @@ func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error 
 		if err := each(n, p, blocks); err != nil {
 			return err
 		}
+		release()
 	}
 	switch {
 	case found > 0:

@@ -1,535 +1,346 @@
 package pdf
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
-	"slices"
 	"strings"
-	"unicode"
-
-	"github.com/klippa-app/go-pdfium/enums"
-	"github.com/klippa-app/go-pdfium/references"
-	"github.com/klippa-app/go-pdfium/requests"
-	"github.com/klippa-app/go-pdfium/structs"
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
 )
 
 const (
-	// maxObjects is the maximum number of objects of a page, maxTexts the maximum number of texts among them, and maxDepth their
-	// maximum depth in groups (form XObjects).
-	maxObjects, maxTexts, maxDepth = 500_000, 20_000, 8
-	// maxLookups limits the letters of a page that PDFium goes through, all of them for each text, and maxAllLookups the letters of a
-	// document: some 3 and 80 seconds.
-	maxLookups, maxAllLookups = 40_000_000, 1_000_000_000
-	// spanCost is the memory of a text beside its letters, scopeCost that of a group.
-	spanCost, scopeCost = 640, 256
+	// maxPages is the maximum number of pages.
+	maxPages = 1000
+	// maxTexts is the maximum number of words of a page.
+	maxTexts = 50_000
+	// spanCost is the memory of a word beside its letters.
+	spanCost = 320
 )
 
-// span is a text that is one object of a page: in one font, on one line. Its position is in the page's coordinates, rotated so
-// that its line runs to the right: see [turn].
+// file is a document. Its memory is taken from the request of ctx. It is not safe for concurrent use.
+type file struct {
+	*memory
+	objects     *objects
+	pages       []leaf
+	letterings  map[string]*lettering // by reference
+	prefix      string                // of the names of new resources
+	takesHidden bool                  // reads hidden text, too
+}
+
+// open opens a document. The caller must close it.
+func open(ctx context.Context, in io.ReaderAt, size int64) (*file, error) {
+	return openWithin(ctx, in, size, maxMemory)
+}
+
+const damaged = "the PDF is damaged: open it in a viewer, and print or save it as a PDF again"
+
+// openWithin opens a document that may take most bytes of memory.
+func openWithin(ctx context.Context, in io.ReaderAt, size, most int64) (*file, error) {
+	head := make([]byte, min(size, 1<<10)) // viewers search no further for the signature
+	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	start := bytes.Index(head, []byte("%PDF"))
+	if start < 0 {
+		return nil, document.Refuse(nil, damaged)
+	}
+	f := &file{memory: &memory{ctx: ctx, most: most}, letterings: map[string]*lettering{}}
+	err := f.load(io.NewSectionReader(in, int64(start), size-int64(start)))
+	if err == nil {
+		return f, nil
+	}
+	f.release()
+	if errors.Is(err, errUnreadable) {
+		err = document.Refuse(err, damaged)
+	}
+	return nil, err
+}
+
+// load reads a document.
+func (f *file) load(in *io.SectionReader) (err error) {
+	if err := f.take(in.Size()); err != nil {
+		return err
+	}
+	data := make([]byte, in.Size())
+	for at := 0; at < len(data); at += 1 << 20 {
+		part := data[at:min(at+1<<20, len(data))]
+		if err := budget.Work(f.ctx, len(part)); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(in, part); err != nil {
+			return err
+		}
+	}
+	if f.objects, err = parseObjects(data, f.memory); err != nil {
+		return err
+	}
+	for n := 0; f.prefix == "" || bytes.Contains(data, []byte("/"+f.prefix)); n++ {
+		f.prefix = fmt.Sprintf("Tr%d", n)
+	}
+	f.pages, err = f.objects.leaves()
+	return err
+}
+
+// page is a page as it was read.
+type page struct {
+	leaf
+	content      *content
+	spans        []*span
+	links        []link
+	rules, marks []box
+	aliases      map[string]string  // names of the resources of groups, by category and value
+	added        map[string][]entry // those resources, by category
+	isUnreadable bool               // some of its content
+	left         int                // texts that cannot be translated
+	whole        map[int]bool       // the links that have a whole text
+}
+
+// span is a word or a part of a word in one style. Its position is in the page's coordinates, rotated so that its line runs to
+// the right: see [turn].
 type span struct {
-	path      []int // indices: the object on the page, then the object in that group, and so on
-	shown     *shown
+	letters   []*letter
 	text      string
 	font      style
 	size      float64 // of the font, in points
 	angle     float64 // of its line, counterclockwise, in radians
-	x0, x1    float64 // left and right edge
+	x0, x1    float64 // its origin, and the end of its last advance
 	y         float64 // of its baseline
-	nth       int     // from 1 on, if it is a part of the text of an object
+	nth       int     // in the order of the page's content
+	spaced    float64 // where the spaces before it end; NaN if there are none
+	isSpaced  bool    // a space separates it from the word before it in its line
+	inPart    int     // a link that only a part of its text is in
 	isChanged bool    // it is translated, or moves
 	kept      bool    // it moves with the surrounding text, but is not translated: code, or a sign of a formula
-}
-
-// shown is a text as its operator shows it.
-type shown struct {
-	place
-	parts   []part  // if it is divided
-	matrix  matrix  // to the page
-	advance float64 // to the next text of its scope, in units of its own space; NaN for the last one
-}
-
-// part is a part of a text.
-type part struct {
-	at    float64  // from the start of the text, in units of its space
-	words [][]byte // in the array that is shown; nil if unknown
-	stays bool
-}
-
-// place is a text by its number among those of its scope.
-type place struct {
-	scope string // the key of its group, or of the page
-	nth   int
-}
-
-// scope counts what a content stream shows: that of a page, or of a group on it.
-type scope struct {
-	texts  int
-	groups []int  // indices of the groups in it
-	shown  *shown // the last text
-	matrix matrix // of the last text, in the scope
 }
 
 // style is the appearance of a text.
 type style struct {
 	serif, mono, bold, italic, math bool
-	color                           structs.FPDF_COLOR
+	color                           string
 	link                            int // number of the link on the page, from 1 on
-	mode                            enums.FPDF_TEXT_RENDERMODE
+	mode                            int // of rendering
 }
 
-type page struct {
-	spans         []*span
-	width, height float64
-	links         []link
-	scopes        map[string]*scope
-}
-
-// link is the area of a link on a page.
+// link is a link on a page.
 type link struct {
-	left, bottom, right, top float64
+	box
+	number int    // of the first link on the page that leads to the same place, from 1 on
+	value  []byte // its annotation
 }
 
+// reader reads a page.
 type reader struct {
 	*file
-	page    page
-	seen    *seen
-	texts   references.FPDF_TEXTPAGE
-	letters int64 // on the page
-	lookups int64 // of letters
-	objects int
+	page *page
+	seen *seen
+	// The word that is being read, and the spaces behind it.
+	word   *span
+	spaces float64
 }
 
+// read reads the nth page.
 func (f *file) read(n int, s *seen) (*page, error) {
-	r := &reader{file: f, seen: s, page: page{scopes: map[string]*scope{}}}
-	return &r.page, f.onPage(n, func(on requests.Page) error {
-		size, err := f.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: f.doc, Index: n})
-		if err != nil {
-			return err
-		}
-		r.page.width, r.page.height = size.Width, size.Height
-		texts, err := f.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: on})
-		if err != nil {
-			return err
-		}
-		r.texts = texts.TextPage
-		defer func() { _, _ = f.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: r.texts}) }()
-		letters, err := f.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: r.texts})
-		if err != nil {
-			return err
-		}
-		r.letters = int64(letters.Count)
-		release, err := f.memory.hold(letterCost * r.letters)
-		if err != nil {
-			return err
-		}
-		defer release()
-		if r.page.links, err = f.links(on); err != nil {
-			return err
-		}
-		return f.eachObject(on, r.object)
-	})
-}
-
-// onPage runs do with an open page, and explains its error.
-func (f *file) onPage(n int, do func(on requests.Page) error) error {
-	loaded, err := f.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: f.doc, Index: n})
-	if err != nil {
-		return f.explain(err)
-	}
-	err = do(requests.Page{ByReference: &loaded.Page})
-	if _, closed := f.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}); err == nil {
-		err = closed
-	}
-	return f.explain(err)
-}
-
-// object is an object on a page, or in a group on it.
-type object struct {
-	references.FPDF_PAGEOBJECT
-	path    []int
-	inGroup matrix
-	kind    enums.FPDF_PAGEOBJ
-}
-
-// eachObject calls each with the objects of a page, including those in groups.
-func (f *file) eachObject(on requests.Page, each func(o object) error) error {
-	count, err := f.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: on})
-	if err != nil {
-		return err
-	}
-	return f.within(object{inGroup: identity}, count.Count, each, func(n int) (references.FPDF_PAGEOBJECT, error) {
-		got, err := f.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: on, Index: n})
-		if err != nil {
-			return "", err
-		}
-		return got.PageObject, nil
-	})
-}
-
-// within calls each with count objects of a page or a group, and the objects in them.
-func (f *file) within(group object, count int, each func(o object) error, get func(n int) (references.FPDF_PAGEOBJECT, error)) error {
-	for n := range count {
-		if err := f.memory.handle(); err != nil {
-			return err
-		}
-		ref, err := get(n)
-		if err != nil {
-			return err
-		}
-		kind, err := f.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: ref})
-		if err != nil {
-			return err
-		}
-		o := object{FPDF_PAGEOBJECT: ref, path: append(slices.Clone(group.path), n), inGroup: group.inGroup, kind: kind.Type}
-		if err := each(o); err != nil {
-			return err
-		}
-		if o.kind == enums.FPDF_PAGEOBJ_FORM && len(o.path) <= maxDepth {
-			if err := f.inGroup(o, each); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// inGroup calls each with the objects of a group.
-func (f *file) inGroup(group object, each func(o object) error) error {
-	m, err := f.matrix(group.FPDF_PAGEOBJECT)
-	if err != nil {
-		return err
-	}
-	group.inGroup = m.then(group.inGroup)
-	count, err := f.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: group.FPDF_PAGEOBJECT})
-	if err != nil {
-		return err
-	}
-	return f.within(group, count.Count, each, func(n int) (references.FPDF_PAGEOBJECT, error) {
-		got, err := f.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: group.FPDF_PAGEOBJECT, Index: uint64(n)})
-		if err != nil {
-			return "", err
-		}
-		return got.PageObject, nil
-	})
-}
-
-// object reads an object, if it is a text.
-func (r *reader) object(o object) error {
-	if r.objects++; r.objects > maxObjects {
-		return document.TooLarge("a page of the PDF has more than %d objects: it cannot be translated", maxObjects)
-	}
-	shown, err := r.count(o)
-	if err != nil || shown == nil {
-		return err
-	}
-	r.lookups += r.letters
-	r.allLookups += r.letters
-	if r.lookups > maxLookups {
-		return document.TooLarge("a page of the PDF has too many texts, %d and more of %d letters in all: it cannot be translated", r.objects, r.letters)
-	}
-	if r.allLookups > maxAllLookups {
-		return document.TooLarge("the PDF has too many texts on its pages: divide it")
-	}
-	text, err := r.FPDFTextObj_GetText(&requests.FPDFTextObj_GetText{PageObject: o.FPDF_PAGEOBJECT, TextPage: r.texts})
-	if err != nil {
-		return r.fatal(err) // a text outside the page has none
-	}
-	s := &span{path: o.path, shown: shown, text: clean(text.Text)}
-	if strings.TrimSpace(s.text) == "" {
-		return nil
-	}
-	if err := budget.Take(r.ctx, int64(spanCost+len(s.text))); err != nil {
-		return err
-	}
-	if err := budget.Work(r.ctx, len(s.text)); err != nil {
-		return err
-	}
-	mode, err := r.FPDFTextObj_GetTextRenderMode(&requests.FPDFTextObj_GetTextRenderMode{PageObject: o.FPDF_PAGEOBJECT})
-	if err != nil {
-		return err
-	}
-	switch {
-	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE && !r.takesHidden:
-		r.seen.hidden++
-		return nil
-	case mode.TextRenderMode > enums.FPDF_TEXTRENDERMODE_INVISIBLE: // it clips later drawing
-		return nil
-	case !isReadable(s.text):
-		r.seen.unreadable++
-		s.kept = true
-	}
-	if s.font, err = r.style(o.FPDF_PAGEOBJECT, s.text); err != nil {
-		return err
-	}
-	isInPlace, err := r.place(s, o)
-	if err != nil || !isInPlace {
-		return err
-	}
-	s.font.link, s.font.mode = r.page.linkAt(s), mode.TextRenderMode
-	parts, err := r.parts(s)
-	if err != nil {
-		return err
-	}
-	if r.page.spans = append(r.page.spans, parts...); len(r.page.spans) > maxTexts {
-		return document.TooLarge("a page of the PDF has more than %d texts: it cannot be translated", maxTexts)
-	}
-	return nil
-}
-
-// count records an object of its scope. It returns nil unless the object is a text.
-func (r *reader) count(o object) (*shown, error) {
-	if o.kind != enums.FPDF_PAGEOBJ_TEXT && o.kind != enums.FPDF_PAGEOBJ_FORM {
-		return nil, nil
-	}
-	key := fmt.Sprint(o.path[:len(o.path)-1])
-	in := r.page.scopes[key]
-	if in == nil {
-		in = &scope{}
-		r.page.scopes[key] = in
-	}
-	if o.kind == enums.FPDF_PAGEOBJ_FORM {
-		in.groups = append(in.groups, o.path[len(o.path)-1])
-		return nil, budget.Take(r.ctx, scopeCost)
-	}
-	m, err := r.matrix(o.FPDF_PAGEOBJECT)
-	if err != nil {
+	p := &page{leaf: f.pages[n], aliases: map[string]string{}, whole: map[int]bool{}, added: map[string][]entry{}}
+	r := &reader{file: f, page: p, seen: s, spaces: math.NaN()}
+	if err := f.links(p); err != nil {
 		return nil, err
 	}
-	if last := in.shown; last != nil {
-		a, det := in.matrix, in.matrix.a*in.matrix.d-in.matrix.b*in.matrix.c
-		x, y := m.e-a.e, m.f-a.f
-		along, up := (x*a.d-y*a.c)/det, (y*a.a-x*a.b)/det
-		if last.advance = along; math.Abs(up) > math.Abs(along) {
-			last.advance = up // in vertical writing
+	var data []byte
+	contents := p.dict.get("Contents")
+	list := f.objects.list(contents)
+	if list == nil && contents != nil {
+		list = [][]byte{contents}
+	}
+	for _, part := range list {
+		_, more, err := f.objects.stream(part)
+		if f.err != nil {
+			return nil, f.err
 		}
-	}
-	in.shown, in.matrix = &shown{place: place{key, in.texts}, matrix: m.then(o.inGroup), advance: math.NaN()}, m
-	in.texts++
-	return in.shown, nil
-}
-
-// partGap is the width of a gap, relative to the size, that divides a text: a row of a table may be one text.
-const partGap = 1.5
-
-// parts divides a text at wide gaps.
-func (r *reader) parts(s *span) ([]*span, error) {
-	letters := []rune(s.text)
-	if s.kept || s.font.mono || s.font.math || s.angle != 0 || !strings.Contains(strings.TrimSpace(s.text), " ") || letters[0] == ' ' {
-		return []*span{s}, nil
-	}
-	at, err := r.FPDFText_GetCharIndexAtPos(&requests.FPDFText_GetCharIndexAtPos{
-		TextPage: r.texts, X: s.x0 + 0.1*s.size, Y: s.y + 0.2*s.size, XTolerance: 0.3 * s.size, YTolerance: 0.3 * s.size,
-	})
-	if err != nil || at.CharIndex < 0 || !r.isAt(at.CharIndex, letters[0]) || !r.isAt(at.CharIndex+len(letters)-1, letters[len(letters)-1]) {
-		return []*span{s}, r.fatal(err)
-	}
-	var parts []*span
-	s.shown.parts = []part{{}}
-	from, x0 := 0, s.x0
-	for i := 1; i < len(letters)-1; i++ {
-		if letters[i] != ' ' || letters[i+1] == ' ' {
+		if err != nil {
+			p.isUnreadable = true
 			continue
 		}
-		end := i
-		for end > from && letters[end-1] == ' ' {
-			end--
-		}
-		left, right, origin, err := r.gap(at.CharIndex+end-1, at.CharIndex+i+1)
-		if err != nil {
+		if err := f.take(int64(len(more)) + 1); err != nil {
 			return nil, err
 		}
-		if right-left > partGap*s.size && end > from {
-			parts = append(parts, s.part(string(letters[from:end]), x0, left))
-			from, x0 = i+1, right
-			s.shown.parts = append(s.shown.parts, part{at: (origin - s.shown.matrix.e) / s.shown.matrix.a})
+		data = append(append(data, more...), '\n')
+	}
+	if err := budget.Work(f.ctx, len(data)); err != nil {
+		return nil, err
+	}
+	p.content = r.content(data, p.resources, state{ctm: identity, width: 1, stretched: 1})
+	err := p.content.scan()
+	if errors.Is(err, errUnreadable) {
+		p.isUnreadable, err = true, nil
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	for _, s := range p.spans {
+		if p.whole[s.inPart] {
+			s.font.link = 0 // the area of the link is wrong
 		}
 	}
-	if from == 0 {
-		return []*span{s}, nil
-	}
-	return append(parts, s.part(string(letters[from:]), x0, s.x1)), nil
+	return p, err
 }
 
-func (s *span) part(text string, x0, x1 float64) *span {
-	part := *s
-	part.text, part.x0, part.x1, part.nth = text, x0, max(x1, x0+1), len(s.shown.parts)
-	return &part
+// content returns a content stream that begins in a state.
+func (r *reader) content(data []byte, resources dict, s state) *content {
+	return &content{reader: r, data: data, resources: resources, known: map[string]map[string][]byte{}, state: s, tm: identity, lm: identity, path: path{box: noBox}}
 }
 
-// isAt reports whether letter is the nth letter of the page.
-func (r *reader) isAt(n int, letter rune) bool {
-	got, err := r.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: r.texts, Index: n})
-	return err == nil && (rune(got.Unicode) == letter || unicode.IsSpace(rune(got.Unicode)) && letter == ' ' || letter == '-')
-}
-
-// gap returns the left and right edge of the gap between two letters of the page, and the origin of the second.
-func (r *reader) gap(before, after int) (left, right, origin float64, err error) {
-	a, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: before})
-	if err != nil {
-		return 0, 0, 0, r.fatal(err)
+// shown adds the letters of an operator to the words of the page.
+func (c *content) shown(s *show) error {
+	m, p := s.start, c.page
+	text := ""
+	for i := range s.letters {
+		text += s.letters[i].text
 	}
-	b, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: after})
-	if err != nil {
-		return 0, 0, 0, r.fatal(err)
+	angle := math.Round(math.Atan2(m.b, m.a)*1000) / 1000
+	size := math.Abs(s.size) * math.Hypot(m.c, m.d) * s.lettering.em
+	isHidden := s.mode == 3
+	switch {
+	case s.mode > 3, strings.TrimSpace(text) == "": // it clips later drawing
+		return nil
+	case isHidden && !c.takesHidden:
+		c.seen.hidden++
+		return nil
+	case (m.a*m.d-m.b*m.c > 0) == s.lettering.isMirrored, s.lettering.isVertical, s.lettering.isUnsure, !(size > 1 && size < 1e4), s.stretched <= 0, s.size < 0:
+		p.left++
+		return nil
+	case !isReadable(text):
+		c.seen.unreadable++
+		p.left++
 	}
-	from, err := r.FPDFText_GetCharOrigin(&requests.FPDFText_GetCharOrigin{TextPage: r.texts, Index: after})
-	if err != nil {
-		return 0, 0, 0, r.fatal(err)
+	font := s.lettering.styleOf(text)
+	font.color, font.mode = colorOf(s.fill), s.mode
+	if s.mode == 1 {
+		font.color = colorOf(s.stroke)
 	}
-	return a.Right, b.Left, from.X, nil
-}
-
-// fatal returns err if reading cannot continue, or nil.
-func (f *file) fatal(err error) error {
-	if f.ctx.Err() != nil || f.memory.err != nil {
-		return err
-	}
-	return nil
-}
-
-// clean removes PDFium's marks for line ends from a text.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\x02' || r == '\ufffe':
-			return '-' // at the end of a line
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r):
-			return -1
+	at := make([]int, len(s.letters)) // links
+	inside := 0
+	for i, l := range s.letters {
+		if at[i] = p.linkAt(l.x, l.y, size, angle); at[i] == at[0] || strings.TrimSpace(l.text) == "" {
+			inside++
 		}
-		return r
-	}, strings.TrimRight(text, "\r\n"))
+	}
+	isWhole := inside == len(at) && at[0] > 0
+	if isWhole {
+		p.whole[at[0]] = true
+	}
+	for i := range s.letters {
+		l := &s.letters[i]
+		if l.x < p.box[0]-size || l.x > p.box[2]+size || l.y < p.box[1]-size || l.y > p.box[3]+size {
+			continue // outside the page
+		}
+		x, y := turn(l.x, l.y, angle)
+		end := x + (l.advance*s.size/1000)*s.scale
+		if strings.TrimSpace(l.text) == "" {
+			c.spaces = end
+			continue
+		}
+		font.link = p.numberOf(at[i])
+		if w := c.word; w != nil && math.IsNaN(c.spaces) && w.font == font && w.angle == angle && math.Abs(w.size-size) < 0.01*size && math.Abs(w.y-y) < 0.02*size &&
+			x-w.x1 < letterGap*size && x-w.x1 > -letterGap*size {
+			w.letters = append(w.letters, l)
+			w.text += l.text
+			w.x1 = max(w.x1, end)
+			continue
+		}
+		if len(p.spans) >= maxTexts {
+			return document.TooLarge("a page of the PDF has more than %d words: it cannot be translated", maxTexts)
+		}
+		if err := c.take(spanCost); err != nil {
+			return err
+		}
+		c.word = &span{letters: []*letter{l}, text: l.text, font: font, size: size, angle: angle, x0: x, x1: max(end, x), y: y, nth: len(p.spans), spaced: c.spaces, kept: l.text == unknown}
+		if p.spans = append(p.spans, c.word); !isWhole {
+			c.word.inPart = at[i]
+		}
+		c.spaces = math.NaN()
+	}
+	return budget.Work(c.ctx, len(text)*(1+len(p.links)/64))
+}
+
+// letterGap is the maximum gap between the letters of a word, relative to the size.
+const letterGap = 0.1
+
+// colorOf returns the color of a text: black and other colors may be written in several ways.
+func colorOf(c color) string {
+	operands := strings.Fields(c.value)
+	var values []float64
+	for _, o := range operands {
+		values = append(values, number([]byte(o)))
+	}
+	if c.space != "" && !strings.HasPrefix(c.space, "/DeviceRGB ") && !strings.HasPrefix(c.space, "/DeviceGray ") {
+		return c.space + c.value
+	}
+	switch len(operands) {
+	case 0:
+		return "0 0 0"
+	case 2:
+		return fmt.Sprintf("%.3g %.3[1]g %.3[1]g", values[0])
+	case 4:
+		return fmt.Sprintf("%.3g %.3g %.3g", values[0], values[1], values[2])
+	case 5:
+		if k := values[3]; values[0]+values[1]+values[2] == 0 {
+			return fmt.Sprintf("%.3g %.3[1]g %.3[1]g", 1-k)
+		}
+	}
+	return c.value
 }
 
 // isReadable reports whether the letters of a text are known.
 func isReadable(text string) bool {
-	unknown, all := 0, 0
-	for _, r := range text {
-		all++
-		if r == unicode.ReplacementChar || unicode.Is(unicode.Co, r) {
-			unknown++
-		}
-	}
-	return unknown*4 < all
+	unknownLetters := strings.Count(text, unknown)
+	return unknownLetters*4 < len([]rune(text))
 }
 
-// place determines the position of a text. It returns false for a text that is mirrored or has no position.
-func (r *reader) place(s *span, o object) (bool, error) {
-	m := s.shown.matrix
-	size, err := r.FPDFTextObj_GetFontSize(&requests.FPDFTextObj_GetFontSize{PageObject: o.FPDF_PAGEOBJECT})
-	if err != nil {
-		return false, err
-	}
-	quad, err := r.FPDFPageObj_GetRotatedBounds(&requests.FPDFPageObj_GetRotatedBounds{PageObject: o.FPDF_PAGEOBJECT})
-	if err != nil {
-		return false, r.fatal(err)
-	}
-	if m.a*m.d-m.b*m.c <= 0 {
-		return false, nil
-	}
-	s.size = float64(size.FontSize) * math.Hypot(m.c, m.d)
-	s.angle = math.Round(math.Atan2(m.b, m.a)*1000) / 1000
-	s.x0, s.y = turn(m.e, m.f, s.angle)
-	s.x1 = s.x0
-	bottom, top := math.Inf(1), math.Inf(-1)
-	q := quad.QuadPoints
-	for _, p := range [4][2]float32{{q.X1, q.Y1}, {q.X2, q.Y2}, {q.X3, q.Y3}, {q.X4, q.Y4}} {
-		at := matrix{e: float64(p[0]), f: float64(p[1])}.then(o.inGroup)
-		x, y := turn(at.e, at.f, s.angle)
-		s.x1, bottom, top = max(s.x1, x), min(bottom, y), max(top, y)
-	}
-	if high := top - bottom; s.size <= 0 || high > 3*s.size {
-		s.size = high // of fonts drawn by the document itself
-	}
-	isNumber := !math.IsNaN(s.x0+s.x1+s.y+s.size) && !math.IsInf(s.x0+s.x1+s.y+s.size, 0)
-	return isNumber && s.size > 1 && s.x1 > s.x0, nil
-}
-
-// Font flags (ISO 32000-1, 9.8.2). go-pdfium 1.21.4 mistakes each for the one before it.
-const fixedPitch, serif, symbolic, italic, forceBold = 1 << 0, 1 << 1, 1 << 2, 1 << 6, 1 << 18
-
-// style determines the appearance of a text.
-func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err error) {
-	color, err := r.FPDFPageObj_GetFillColor(&requests.FPDFPageObj_GetFillColor{PageObject: o})
-	if err == nil {
-		s.color = color.FillColor
-	} else {
-		s.color = structs.FPDF_COLOR{A: 255}
-	}
-	if err := r.memory.handle(); err != nil {
-		return s, err
-	}
-	font, err := r.FPDFTextObj_GetFont(&requests.FPDFTextObj_GetFont{PageObject: o})
-	if err != nil {
-		return s, r.fatal(err)
-	}
-	name := ""
-	if got, err := r.FPDFFont_GetBaseFontName(&requests.FPDFFont_GetBaseFontName{Font: font.Font}); err == nil {
-		name = got.BaseFontName
-	}
-	flags, err := r.FPDFFont_GetFlags(&requests.FPDFFont_GetFlags{Font: font.Font})
-	if err != nil {
-		return s, r.fatal(err)
-	}
-	s.named(name)
-	has := func(flag uint32) bool { return flags.Flags&flag != 0 }
-	s.serif = (s.serif || has(serif|symbolic)) && !sansName.MatchString(name)                               // TeX's fonts have no other flags
-	s.mono = s.mono || has(fixedPitch) && !strings.ContainsFunc(text, withoutSpaces) && r.isMono(font.Font) // Chinese and Japanese are always monospaced
-	s.italic, s.bold = s.italic || has(italic), s.bold || has(forceBold)
-	return s, nil
-}
-
-// isMono reports whether narrow and wide letters of a font have equal widths: the flags of fonts are often wrong.
-func (r *reader) isMono(font references.FPDF_FONT) bool {
-	narrow, err := r.FPDFFont_GetGlyphWidth(&requests.FPDFFont_GetGlyphWidth{Font: font, Glyph: 'i', FontSize: 1000})
-	if err != nil {
-		return false
-	}
-	wide, err := r.FPDFFont_GetGlyphWidth(&requests.FPDFFont_GetGlyphWidth{Font: font, Glyph: 'm', FontSize: 1000})
-	return err == nil && narrow.GlyphWidth == wide.GlyphWidth
-}
-
-// matrix returns the transformation of an object.
-func (f *file) matrix(o references.FPDF_PAGEOBJECT) (matrix, error) {
-	got, err := f.FPDFPageObj_GetMatrix(&requests.FPDFPageObj_GetMatrix{PageObject: o})
-	if err != nil {
-		return matrix{}, err
-	}
-	m := got.Matrix
-	return matrix{float64(m.A), float64(m.B), float64(m.C), float64(m.D), float64(m.E), float64(m.F)}, nil
-}
-
-func (f *file) links(on requests.Page) (found []link, err error) {
-	for at := 0; len(found) < maxTexts; {
-		if err := f.memory.handle(); err != nil {
-			return found, err
-		}
-		next, err := f.FPDFLink_Enumerate(&requests.FPDFLink_Enumerate{Page: on, StartPos: at})
-		if err != nil || next.Link == nil || next.NextStartPos == nil {
-			return found, f.fatal(err)
-		}
-		at = *next.NextStartPos
-		rect, err := f.FPDFLink_GetAnnotRect(&requests.FPDFLink_GetAnnotRect{Link: *next.Link})
-		if err != nil || rect.Rect == nil {
-			if err := f.fatal(err); err != nil {
-				return found, err
-			}
-			found = append(found, link{})
+// links reads the links of a page.
+func (f *file) links(p *page) error {
+	last := ""
+	for _, value := range f.objects.list(p.dict.get("Annots")) {
+		d := f.objects.dict(value)
+		if string(d.get("Subtype")) != "/Link" {
 			continue
 		}
-		b := rect.Rect
-		found = append(found, link{float64(b.Left), float64(b.Bottom), float64(b.Right), float64(b.Top)})
+		if err := f.take(spanCost); err != nil {
+			return err
+		}
+		l := link{number: len(p.links) + 1, value: value}
+		if to := string(d.get("A")) + string(d.get("Dest")); to == last && to != "" {
+			l.number = p.links[len(p.links)-1].number
+		} else {
+			last = to
+		}
+		if r := f.objects.list(d.get("Rect")); len(r) == 4 {
+			x0, y0, x1, y1 := f.objects.number(r[0]), f.objects.number(r[1]), f.objects.number(r[2]), f.objects.number(r[3])
+			l.box = box{min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)}
+		}
+		if p.links = append(p.links, l); len(p.links) > maxTexts {
+			return document.TooLarge("a page of the PDF has more than %d links: it cannot be translated", maxTexts)
+		}
 	}
-	return found, nil
+	return nil
 }
 
-// linkAt returns the number of the link that contains a text, or 0.
-func (p *page) linkAt(s *span) int {
-	x, y := turn((s.x0+s.x1)/2, s.y+s.size/4, -s.angle)
+// numberOf returns the number of the nth link, from 1 on, or 0.
+func (p *page) numberOf(n int) int {
+	if n == 0 {
+		return 0
+	}
+	return p.links[n-1].number
+}
+
+// linkAt returns the link that contains a letter, from 1 on, or 0.
+func (p *page) linkAt(x, y, size, angle float64) int {
+	dx, dy := turn(0.1*size, 0.25*size, -angle)
+	x, y = x+dx, y+dy
 	for i, l := range p.links {
 		if l.left <= x && x <= l.right && l.bottom <= y && y <= l.top {
 			return i + 1
@@ -550,6 +361,9 @@ func (m matrix) then(n matrix) matrix {
 		m.e*n.a + m.f*n.c + n.e, m.e*n.b + m.f*n.d + n.f,
 	}
 }
+
+// scale returns how much longer a transformation makes lengths.
+func (m matrix) scale() float64 { return math.Sqrt(math.Abs(m.a*m.d - m.b*m.c)) }
 
 // turn returns a point of the page in coordinates rotated by an angle, in which text of that angle runs to the right.
 func turn(x, y, angle float64) (float64, float64) {

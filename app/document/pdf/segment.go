@@ -41,7 +41,7 @@ func (b *block) pieces() (pieces []piece) {
 	var before *line
 	for _, l := range b.lines {
 		for i, s := range l.spans {
-			isSpaced := i > 0 && spaceBetween(l.spans[i-1], s) || i == 0 && before != nil && !strings.HasSuffix(before.text, " ")
+			isSpaced := i > 0 && s.isSpaced || i == 0 && before != nil && !strings.HasSuffix(before.text, " ")
 			switch {
 			case i == 0 && before != nil && b.isCode():
 				pieces = append(pieces, piece{text: "\n", style: s.font})
@@ -75,40 +75,64 @@ var (
 func (s *segment) line(l *line) {
 	for i := 0; i < len(l.spans); i++ {
 		at := l.spans[i]
-		isSpaced := i > 0 && spaceBetween(l.spans[i-1], at)
-		text := at.text
-		if isSpaced {
+		if i > 0 && at.isSpaced {
 			s.p.Text(s.style(s.last), " ")
-		} else if i > 0 && strings.HasSuffix(l.spans[i-1].text, " ") {
-			text = strings.TrimLeft(text, " ")
 		}
+		text := at.text
 		if s.cut && i == len(l.spans)-1 {
-			text = strings.TrimRight(text, " ")
 			_, size := utf8.DecodeLastRuneInString(text)
 			text = text[:len(text)-size]
 		}
-		if !l.keeps(at) {
+		isNote := l.isNote(i)
+		if !isNote && !l.keeps(at) {
 			s.last = at.font
 			s.p.Text(s.style(at.font), text)
 			continue
 		}
 		from := i
-		for i+1 < len(l.spans) && l.keeps(l.spans[i+1]) && !spaceBetween(l.spans[i], l.spans[i+1]) {
+		for i+1 < len(l.spans) && l.keeps(l.spans[i+1]) && (!l.spans[i+1].isSpaced || at.font.mono && l.spans[i+1].font == at.font) {
 			i++
 		}
-		s.keep(l, l.spans[from:i+1])
+		s.keep(l.spans[from:i+1], isNote || l.raises(at))
 	}
+}
+
+// noteMark matches the mark of a note.
+var noteMark = regexp.MustCompile(`^[\d*†‡§¶]{1,3}$`)
+
+// isNote reports whether a word of a line is the mark of a note behind another word, by its link: its letters may be small by
+// themselves.
+func (l *line) isNote(i int) bool {
+	return i > 0 && !l.spans[i].isSpaced && l.spans[i].font.link > 0 && l.spans[i].font.link != l.spans[i-1].font.link && noteMark.MatchString(l.spans[i].text)
 }
 
 // nextLine adds the text between two lines: a space, unless a word continues or the script has no spaces.
 func (s *segment) nextLine(before, after string) {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " "))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
-	isJoined := endsInHyphen.MatchString(before) && (unicode.IsLower(next) || unicode.IsDigit(next)) || withoutSpaces(last) && withoutSpaces(next)
+	isJoined := isOneAddress(before, after) || endsInHyphen.MatchString(before) && (unicode.IsLower(next) || unicode.IsDigit(next)) || withoutSpaces(last) && withoutSpaces(next)
 	if !isJoined && !strings.HasSuffix(before, " ") {
 		s.p.Text(s.style(s.last), " ")
 	}
 }
+
+// isOneAddress reports whether an address continues in the next line.
+func isOneAddress(before, after string) bool {
+	words, next := strings.Fields(before), strings.Fields(after)
+	if len(words) == 0 || len(next) == 0 || !addressStart.MatchString(words[len(words)-1]) {
+		return false
+	}
+	return addressEnd.MatchString(words[len(words)-1]) && addressPart.MatchString(next[0]) || addressSign.MatchString(next[0])
+}
+
+// addressStart matches a word that begins an address, addressEnd one after whose end lines are broken in addresses, addressPart a
+// word that may be a part of an address, and addressSign one that begins with a sign that only addresses have.
+var (
+	addressStart = regexp.MustCompile(`^[(<\["'“„«]?(?:\w+://|www\.)`)
+	addressEnd   = regexp.MustCompile(`(?:[/?&=#_%~+\-]|\w[.:])$`)
+	addressPart  = regexp.MustCompile(`[/?&=#_%~\d]|\w\.\w|://`)
+	addressSign  = regexp.MustCompile(`^[/?&=#_%~]\w|^\.\w`)
+)
 
 // endsInHyphen matches a line that ends in a hyphen, and divided a line whose final hyphen is due to the line break: a word with
 // other hyphens is likely to keep that one.
@@ -130,8 +154,7 @@ func withoutSpaces(r rune) bool {
 
 // keeps reports whether a text of a line moves with it unchanged: code, formulas, signs, raised note numbers.
 func (l *line) keeps(s *span) bool {
-	isRaised := s.size < 0.8*l.size && s.y > l.y+0.15*l.size
-	return s.kept || s.font.mono || s.font.math || isRaised && !word.MatchString(s.text)
+	return s.kept || s.font.mono || s.font.math || l.raises(s) && !word.MatchString(s.text)
 }
 
 // style returns a style in the form of package tagged.
@@ -145,17 +168,13 @@ func (s *segment) style(of style) tagged.Style {
 	return tagged.Style{Key: key, Open: markSign + "s" + key + markSign}
 }
 
-// keep adds kept texts.
-func (s *segment) keep(l *line, spans []*span) {
+// keep adds kept words, which belong behind a word if they are the mark of a note.
+func (s *segment) keep(spans []*span, isNote bool) {
 	raw := fmt.Sprintf("%sk%d%s", markSign, len(s.kept), markSign)
-	s.kept = append(s.kept, spans)
-	if first := spans[0]; first.y > l.y+0.15*l.size && first.size < 0.8*l.size {
+	if s.kept = append(s.kept, spans); isNote {
 		s.p.Point(raw)
 	} else {
 		s.p.Special(raw)
-	}
-	if strings.HasSuffix(spans[len(spans)-1].text, " ") {
-		s.p.Text(s.style(s.last), " ")
 	}
 }
 

@@ -85,10 +85,10 @@ func asText(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o do
 func (p piece) plain() string {
 	text := p.text
 	for i, s := range p.kept {
-		if i > 0 && spaceBetween(p.kept[i-1], s) {
+		if i > 0 && s.isSpaced {
 			text += " "
 		}
-		text += strings.TrimSpace(s.text)
+		text += s.text
 	}
 	return text
 }
@@ -99,7 +99,7 @@ func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options
 	if err != nil {
 		return err
 	}
-	defer f.close()
+	defer f.release()
 	f.takesHidden = true
 	return f.eachPage(func(_ int, p *page, blocks []*block) error {
 		usual := p.usualSize()

@@ -1,0 +1,205 @@
+package pdf
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/font/cff"
+	"github.com/go-text/typesetting/font/opentype"
+	"github.com/go-text/typesetting/font/opentype/tables"
+	xunicode "golang.org/x/text/encoding/unicode"
+)
+
+var utf16Pairs = xunicode.UTF16(xunicode.BigEndian, xunicode.IgnoreBOM)
+
+// inFont returns what the file of a font says about its codes.
+func (o *objects) inFont(descriptor dict, f *lettering) (texts map[uint32]string) {
+	defer o.mark()()
+	defer func() {
+		if recover() != nil { // the library's parsers index damaged fonts without a check
+			texts = nil
+		}
+	}()
+	for _, key := range []string{"FontFile", "FontFile2", "FontFile3"} {
+		value := descriptor.get(key)
+		if reference(value) == 0 {
+			continue
+		}
+		_, data, err := o.stream(value)
+		switch {
+		case err != nil:
+			return nil
+		case key == "FontFile":
+			return type1Texts(data)
+		case key == "FontFile3" && bytes.HasPrefix(data, []byte{1, 0}):
+			return cffTexts(data, f.pairs)
+		}
+		return opentypeTexts(data, f.pairs)
+	}
+	return nil
+}
+
+var type1Code = regexp.MustCompile(`dup\s+(\d{1,3})\s*/(\S+)\s+put`)
+
+// type1Texts returns the texts of a Type 1 font's codes.
+func type1Texts(data []byte) map[uint32]string {
+	texts := map[uint32]string{}
+	for _, m := range type1Code.FindAllSubmatch(data[:min(len(data), 64<<10)], 256) {
+		code, _ := strconv.Atoi(string(m[1]))
+		if text := glyphText(string(m[2])); text != "" {
+			texts[uint32(code)] = text
+		}
+	}
+	if len(texts) == 0 && bytes.Contains(data[:min(len(data), 64<<10)], []byte("StandardEncoding")) {
+		return standardTexts()
+	}
+	return texts
+}
+
+func standardTexts() map[uint32]string {
+	texts := map[uint32]string{}
+	for code, name := range known().encodings["Standard"] {
+		texts[uint32(code)] = glyphText(name)
+	}
+	return texts
+}
+
+// cffTexts returns the texts of the codes of a font in the Compact Font Format: the codes in its own encoding, or the numbers of
+// its glyphs.
+func cffTexts(data []byte, byGlyph bool) map[uint32]string {
+	f, err := cff.Parse(data)
+	if err != nil {
+		return nil
+	}
+	texts := map[uint32]string{}
+	if byGlyph {
+		for g := range f.Charstrings {
+			texts[uint32(g)] = glyphText(f.GlyphName(opentype.GID(g)))
+		}
+		return texts
+	}
+	at := encodingOffset(data)
+	if at == 0 {
+		return standardTexts()
+	}
+	if at <= 1 || at+2 > len(data) {
+		return texts
+	}
+	kind, list := data[at]&0x7f, data[at+2:]
+	glyph := uint32(1)
+	for range data[at+1] {
+		if kind == 0 && len(list) > 0 {
+			texts[uint32(list[0])] = glyphText(f.GlyphName(opentype.GID(glyph)))
+			glyph, list = glyph+1, list[1:]
+		} else if kind == 1 && len(list) > 1 {
+			for i := range uint32(list[1]) + 1 {
+				texts[uint32(list[0])+i] = glyphText(f.GlyphName(opentype.GID(glyph)))
+				glyph++
+			}
+			list = list[2:]
+		}
+	}
+	return texts
+}
+
+// encodingOffset returns the operand of Encoding in the first dictionary of a font in the Compact Font Format, or 0.
+func encodingOffset(data []byte) int {
+	skip := func(at int) (first, end int) { // an index
+		if at+3 > len(data) {
+			return len(data), len(data)
+		}
+		count, size := int(u16(data, uint32(at))), int(data[at+2])
+		if count == 0 {
+			return at + 2, at + 2
+		}
+		offset := func(i int) (n int) {
+			for j := range size {
+				if k := at + 3 + i*size + j; k < len(data) {
+					n = n<<8 | int(data[k])
+				}
+			}
+			return n
+		}
+		start := at + 3 + (count+1)*size - 1
+		return start + 1, min(start+offset(count), len(data))
+	}
+	_, names := skip(int(data[2]))
+	at, end := skip(names)
+	last := 0
+	for at < end {
+		switch b := data[at]; {
+		case b == 12:
+			at += 2
+		case b == 16:
+			return last
+		case b <= 21:
+			at++
+		case b == 28:
+			last = int(u16(data, uint32(at+1)))
+			at += 3
+		case b == 29:
+			last = int(u32(data, uint32(at+1)))
+			at += 5
+		case b == 30:
+			for at++; at < end && data[at]&0xf != 0xf; at++ {
+			}
+			at++
+		case b >= 247 && b <= 250 && at+1 < end:
+			last = (int(b)-247)*256 + int(data[at+1]) + 108
+			at += 2
+		case b >= 251:
+			at += 2
+		default:
+			last = int(b) - 139
+			at++
+		}
+	}
+	return 0
+}
+
+// opentypeTexts returns the texts of the codes of a TrueType or OpenType font: its symbols' codes, or the numbers of its glyphs.
+func opentypeTexts(data []byte, byGlyph bool) map[uint32]string {
+	loader, err := opentype.NewLoader(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	byNumber := map[uint32]string{}
+	if table, err := loader.RawTable(opentype.MustNewTag("CFF ")); err == nil {
+		byNumber = cffTexts(table, true)
+	}
+	raw, err := loader.RawTable(opentype.MustNewTag("cmap"))
+	if err != nil {
+		return byNumber
+	}
+	cmap, _, err := tables.ParseCmap(raw)
+	if err != nil {
+		return byNumber
+	}
+	codes := map[uint32]uint32{} // the glyphs of one byte
+	for _, record := range cmap.Records {
+		one := tables.Cmap{Records: []tables.EncodingRecord{record}}
+		lookup, _, err := font.ProcessCmap(one, tables.FPNone)
+		if err != nil {
+			continue
+		}
+		isUnicode := record.PlatformID == 0 || record.PlatformID == 3 && record.EncodingID != 0
+		for iter := lookup.Iter(); iter.Next() && len(byNumber) < maxCodes; {
+			r, g := iter.Char()
+			if isUnicode && byNumber[uint32(g)] == "" {
+				byNumber[uint32(g)] = string(r)
+			} else if !isUnicode && r&^0xff == 0 || r&^0xff == 0xf000 {
+				codes[uint32(r&0xff)] = uint32(g)
+			}
+		}
+	}
+	if byGlyph {
+		return byNumber
+	}
+	texts := map[uint32]string{}
+	for code, g := range codes {
+		texts[code] = byNumber[g]
+	}
+	return texts
+}

@@ -1,0 +1,150 @@
+package pdf
+
+import (
+	"bytes"
+	"compress/lzw"
+	"compress/zlib"
+	"encoding/ascii85"
+	"encoding/hex"
+	"io"
+
+	tiff "golang.org/x/image/tiff/lzw"
+)
+
+// decode decodes data. It keeps what precedes a fault, as viewers do.
+func decode(filter string, parameters dict, data []byte, memory *memory) ([]byte, error) {
+	var r io.Reader
+	switch filter {
+	case "/FlateDecode", "/Fl":
+		z, err := zlib.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, errUnreadable
+		}
+		r = z
+	case "/LZWDecode", "/LZW":
+		r = tiff.NewReader(bytes.NewReader(data), tiff.MSB, 8)
+		if early := parameters.get("EarlyChange"); early != nil && number(early) == 0 {
+			r = lzw.NewReader(bytes.NewReader(data), lzw.MSB, 8)
+		}
+	case "/ASCII85Decode", "/A85":
+		end := bytes.IndexByte(data, '~')
+		if end < 0 {
+			end = len(data)
+		}
+		r = ascii85.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data[:end], []byte("<~"))))
+	case "/ASCIIHexDecode", "/AHx":
+		end := bytes.IndexByte(data, '>')
+		if end < 0 {
+			end = len(data)
+		}
+		r = hex.NewDecoder(bytes.NewReader(bytes.Join(bytes.Fields(data[:end]), nil)))
+	case "/RunLengthDecode", "/RL":
+		r = &runLengths{data: data}
+	default:
+		return nil, errUnreadable
+	}
+	var out bytes.Buffer
+	for {
+		const part = 64 << 10
+		if out.Available() < part {
+			if err := memory.take(int64(max(part, out.Cap()))); err != nil {
+				return nil, err
+			}
+			out.Grow(max(part, out.Cap()))
+		}
+		n, err := r.Read(out.AvailableBuffer()[:part])
+		out.Write(out.AvailableBuffer()[:n])
+		if err != nil {
+			return unpredicted(parameters, out.Bytes())
+		}
+	}
+}
+
+// unpredicted undoes PNG's prediction of rows, in place.
+func unpredicted(parameters dict, data []byte) ([]byte, error) {
+	of := func(key string, usual int) int {
+		if value := parameters.get(key); value != nil {
+			return int(number(value))
+		}
+		return usual
+	}
+	predictor := of("Predictor", 1)
+	if predictor == 1 {
+		return data, nil
+	}
+	bits := of("Colors", 1) * of("BitsPerComponent", 8)
+	columns := of("Columns", 1)
+	if predictor < 10 || bits <= 0 || bits > 256 || columns <= 0 || columns > 1<<24 {
+		return nil, errUnreadable
+	}
+	left, row := max(1, bits/8), (bits*columns+7)/8
+	out, above := data[:0], make([]byte, row)
+	for len(data) > 0 {
+		kind := data[0]
+		line := data[1:min(len(data), row+1)]
+		data = data[1+len(line):]
+		for i := range line {
+			var a, b, c byte
+			if b = above[i]; i >= left {
+				a, c = line[i-left], above[i-left]
+			}
+			switch kind {
+			case 1:
+				line[i] += a
+			case 2:
+				line[i] += b
+			case 3:
+				line[i] += byte((int(a) + int(b)) / 2)
+			case 4:
+				line[i] += paeth(a, b, c)
+			}
+		}
+		copy(above, line)
+		out = append(out, line...)
+	}
+	return out, nil
+}
+
+// paeth returns PNG's prediction from the bytes to the left, above, and above to the left.
+func paeth(a, b, c byte) byte {
+	distance := func(x byte) int { return max(int(a)+int(b)-int(c)-int(x), int(x)-int(a)-int(b)+int(c)) }
+	switch {
+	case distance(a) <= distance(b) && distance(a) <= distance(c):
+		return a
+	case distance(b) <= distance(c):
+		return b
+	}
+	return c
+}
+
+// runLengths decodes runs of equal bytes.
+type runLengths struct {
+	data  []byte
+	again int // remaining repetitions of the first byte
+	plain int // remaining bytes as they are
+}
+
+// Read implements [io.Reader].
+func (r *runLengths) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		switch {
+		case r.again > 0 && len(r.data) > 0:
+			p[n] = r.data[0]
+			if r.again--; r.again == 0 {
+				r.data = r.data[1:]
+			}
+			n++
+		case r.plain > 0 && len(r.data) > 0:
+			p[n], r.data = r.data[0], r.data[1:]
+			r.plain--
+			n++
+		case len(r.data) < 2 || r.data[0] == 128:
+			return n, io.EOF
+		case r.data[0] < 128:
+			r.plain, r.data = int(r.data[0])+1, r.data[1:]
+		default:
+			r.again, r.data = 257-int(r.data[0]), r.data[1:]
+		}
+	}
+	return n, nil
+}
