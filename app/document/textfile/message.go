@@ -40,35 +40,24 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	case java:
 		doubled = !strings.Contains(bare, "'") && (doubled || messageArgument.MatchString(text) || len(quoted) > 0)
 	}
-	if !doubled && f != icu {
-		return text, percents
+	switch {
+	case doubled:
+		apostrophes := except(quoted, "'", "''")
+		return except(quoted, "''", "'").Replace(text), func(translation string) string { return apostrophes.Replace(percents(translation)) }
+	case f == icu:
+		apostrophes := except(quoted, "'{", "''{", "'}", "''}", "'#", "''#", "'|", "''|", "'<", "''<")
+		return text, func(translation string) string { return apostrophes.Replace(percents(translation)) }
 	}
-	plain = text
-	if doubled {
-		plain = quotedPart.ReplaceAllStringFunc(text, func(part string) string {
-			if part == "''" {
-				return "'"
-			}
-			return part
-		})
+	return text, percents
+}
+
+// except returns a replacer of pairs that keeps some parts. Of several parts that fit, it keeps the first.
+func except(parts []string, pairs ...string) *strings.Replacer {
+	var all []string
+	for _, part := range parts {
+		all = append(all, part, part)
 	}
-	return plain, func(translation string) string {
-		var out strings.Builder
-		for rest := percents(translation); rest != ""; {
-			at := slices.IndexFunc(quoted, func(part string) bool { return strings.HasPrefix(rest, part) })
-			switch {
-			case at >= 0:
-				out.WriteString(quoted[at])
-				rest = rest[len(quoted[at]):]
-				continue
-			case rest[0] == '\'' && (doubled || len(rest) > 1 && strings.IndexByte("{}#|<", rest[1]) >= 0):
-				out.WriteByte('\'')
-			}
-			out.WriteByte(rest[0])
-			rest = rest[1:]
-		}
-		return out.String()
-	}
+	return strings.NewReplacer(append(all, pairs...)...)
 }
 
 // percents returns the function that doubles percent signs in translations of a text for printf, except in its conversions.
@@ -81,23 +70,5 @@ func (f formatter) percents(text string) func(string) string {
 		return func(translation string) string { return translation }
 	}
 	slices.SortFunc(conversions, func(a, b string) int { return len(b) - len(a) })
-	return func(translation string) string {
-		var out strings.Builder
-		for {
-			before, rest, found := strings.Cut(translation, "%")
-			out.WriteString(before)
-			if !found {
-				return out.String()
-			}
-			rest = "%" + rest
-			at := slices.IndexFunc(conversions, func(c string) bool { return strings.HasPrefix(rest, c) })
-			if at < 0 {
-				out.WriteString("%%")
-				translation = rest[1:]
-				continue
-			}
-			out.WriteString(conversions[at])
-			translation = rest[len(conversions[at]):]
-		}
-	}
+	return except(conversions, "%", "%%").Replace
 }
