@@ -21,6 +21,7 @@ type attribute struct {
 	name       string // in lower case
 	text       string // the unescaped value
 	value      string // the value to set; "" if text is translated
+	isHidden   bool   // it is no attribute, but the contents of an element that no unit has, and that readers may see
 }
 
 // shown maps attributes that are shown to readers to their elements; "" means all.
@@ -36,9 +37,9 @@ var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):
 // pressed matches the input types whose value is a label.
 var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
-// shownAttributes returns the attributes of a document to translate, its hidden contents, and its language attributes, which are set to to
-// unless it is "".
-func (p *pass) shownAttributes(tokens []markup.Token, to string) (list []attribute, hidden []wrap.Line) {
+// shownAttributes returns the attributes of a document to translate, its hidden contents, and its language attributes, which are set
+// to to unless it is "". In foreign ranges only language attributes count.
+func (p *pass) shownAttributes(tokens []markup.Token, foreign []wrap.Line, to string) (list []attribute) {
 	text := p.text
 	code, drawing := 0, 0 // the last tokens of the last code and drawing
 	for i := 0; i < len(tokens); i++ {
@@ -52,7 +53,7 @@ func (p *pass) shownAttributes(tokens []markup.Token, to string) (list []attribu
 			switch {
 			case t.Kind == html.SelfClosingTagToken || t.IsVoid():
 			case t.Partner == 0: // open until the end
-				return list, hidden
+				return list
 			default:
 				i = t.Partner
 			}
@@ -65,7 +66,7 @@ func (p *pass) shownAttributes(tokens []markup.Token, to string) (list []attribu
 			drawing = max(drawing, t.Partner)
 		}
 		if t.Partner > i && i > code && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
-			hidden = append(hidden, wrap.Line{Start: t.End, End: tokens[t.Partner].Start})
+			list = append(list, attribute{start: t.End, end: tokens[t.Partner].Start, isHidden: true})
 			i = t.Partner
 			continue
 		}
@@ -73,15 +74,18 @@ func (p *pass) shownAttributes(tokens []markup.Token, to string) (list []attribu
 			list = append(list, p.languageOf(t, raw, to)...)
 			to = ""
 		}
+		for len(foreign) > 0 && foreign[0].End <= t.Start {
+			foreign = foreign[1:]
+		}
+		isForeign := len(foreign) > 0 && foreign[0].Start <= t.Start
 		for _, a := range raw {
-			if a.value = p.setValue(t.Name, a, raw); a.value != "" {
-				list = append(list, a)
-			} else if isShown(t.Name, a, raw) && (!p.isPage || p.options.Also.Has(document.AlsoAlt)) {
+			a.value = p.setValue(t.Name, a, raw)
+			if a.value != "" || !isForeign && isShown(t.Name, a, raw) && (!p.isPage || p.options.Also.Has(document.AlsoAlt)) {
 				list = append(list, a)
 			}
 		}
 	}
-	return list, hidden
+	return list
 }
 
 // isHidden reports whether an element has contents that no unit has, but that readers may see.

@@ -15,18 +15,11 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// htmlUnits translates HTML: the units of package markup, and the attributes that are shown.
+// htmlUnits translates HTML: the units of package markup, and the attributes and hidden contents that are shown.
 func htmlUnits(p *pass) error {
 	tokens := p.tokens(p.text)
 	h := &htmlFile{pass: p, foreign: p.foreign(tokens)}
-	h.attributes, h.hidden = p.shownAttributes(tokens, p.options.To)
-	rest := h.foreign
-	h.attributes = slices.DeleteFunc(h.attributes, func(a attribute) bool {
-		for len(rest) > 0 && rest[0].End <= a.start {
-			rest = rest[1:]
-		}
-		return len(rest) > 0 && rest[0].Start < a.start && a.value == ""
-	})
+	h.attributes = p.shownAttributes(tokens, h.foreign, p.options.To)
 	at := 0
 	pieces, err := markup.SplitHTML(p.ctx, p.text)
 	if err != nil {
@@ -34,12 +27,10 @@ func htmlUnits(p *pass) error {
 	}
 	for _, piece := range pieces {
 		p.looks.Past(len(piece.Raw))
-		end := at + len(piece.Raw)
-		within := h.upTo(end)
-		if err := h.piece(at, piece, within); err != nil {
+		if err := h.piece(at, piece); err != nil {
 			return err
 		}
-		at = end
+		at += len(piece.Raw)
 	}
 	return nil
 }
@@ -57,8 +48,7 @@ var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*)*<(?:\w+:)?
 // htmlFile goes through the pieces of a document.
 type htmlFile struct {
 	*pass
-	attributes []attribute // the remaining ones, in order
-	hidden     []wrap.Line // contents that no unit has, but that readers may see
+	attributes []attribute // the remaining ones, and hidden contents, in order
 	foreign    []wrap.Line // elements in another language
 }
 
@@ -69,39 +59,6 @@ func Page(ctx context.Context, out io.Writer, text string, o document.Options, t
 		return err
 	}
 	return p.copy(len(text))
-}
-
-// hiddenTexts translates the hidden contents in a piece that ends at byte end, and the attributes outside of them.
-func (h *htmlFile) hiddenTexts(end int, within []attribute) error {
-	for ; len(h.hidden) > 0 && h.hidden[0].Start < end; h.hidden = h.hidden[1:] {
-		c := h.hidden[0]
-		for ; len(within) > 0 && within[0].start < c.Start; within = within[1:] {
-			if err := h.putAttribute(within[0]); err != nil {
-				return err
-			}
-		}
-		text, err := h.within(h.text[c.Start:c.End], htmlUnits)
-		if err == nil && text != h.text[c.Start:c.End] {
-			err = h.replace(c.Start, c.End, text)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, a := range within {
-		if err := h.putAttribute(a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (h *htmlFile) putAttribute(a attribute) error {
-	text, err := h.attribute(a)
-	if err == nil {
-		err = h.replace(a.start, a.end, text)
-	}
-	return err
 }
 
 // foreign returns the ranges of elements in another language than the source. A document of unknown language has none.
@@ -164,14 +121,22 @@ func (h *htmlFile) upTo(end int) []attribute {
 }
 
 // piece translates a piece that starts at byte at, and the attributes in it.
-func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) error {
-	if !piece.Unit {
-		return h.hiddenTexts(at+len(piece.Raw), within)
-	}
-	for len(h.hidden) > 0 && h.hidden[0].Start < at+len(piece.Raw) {
-		h.hidden = h.hidden[1:]
-	}
+func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 	text := piece.Raw
+	within := h.upTo(at + len(text))
+	if !piece.Unit {
+		for _, a := range within {
+			value, err := h.attribute(a)
+			if err == nil {
+				err = h.replace(a.start, a.end, value)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	within = slices.DeleteFunc(within, func(a attribute) bool { return a.isHidden })
 	all, foreign := h.isForeign(at, at+len(text))
 	parsed, err := piece.Parse(h.ctx)
 	if err != nil {
@@ -224,6 +189,9 @@ func (p *pass) replaceTags(text string, tags map[string]string) string {
 // attribute returns the text to write for the value of an attribute.
 func (h *htmlFile) attribute(a attribute) (string, error) {
 	raw := h.text[a.start:a.end]
+	if a.isHidden {
+		return h.within(raw, htmlUnits)
+	}
 	if a.value != "" {
 		return a.value, nil
 	}
