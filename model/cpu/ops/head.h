@@ -101,14 +101,24 @@ static int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const f
 
 static void add_bias(float *out, const float *acc, float scale, const float *bias, int64_t n) { linear(out, acc, scale, bias, n); }
 
-static void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d) {
+static float rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d, float lse) {
+  float before[CORRECTED], after[CORRECTED], peak = lse;
+  int64_t n = k < CORRECTED ? k : CORRECTED;
   for (int64_t i = 0; i < k; i++) {
     Candidate c = {dot_half(x, table + best[i].id * d, d), best[i].id};
     if (bias) c.logit += bias[c.id];
+    if (i < n) {
+      before[i] = best[i].logit, after[i] = c.logit;
+      if (!(after[i] <= peak)) peak = after[i];
+    }
     int64_t j = i;
     for (; j > 0 && better(c.logit, c.id, best[j - 1].logit, best[j - 1].id); j--) best[j] = best[j - 1];
     best[j] = c;
   }
+  if (n == 0) return lse;
+  float rest = fexp(lse - peak), sum = 0;
+  for (int64_t i = 0; i < n; i++) rest -= fexp(before[i] - peak), sum += fexp(after[i] - peak);
+  return peak + logf(sum + (rest < 0 ? 0 : rest));
 }
 
 #endif

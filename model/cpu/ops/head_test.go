@@ -102,8 +102,11 @@ func (h head) biasOf(id int64) float64 {
 	return float64(h.bias[id])
 }
 
-// reference returns the expected result of row r.
-func (h head) reference(r int) (found []candidate, lse float64) {
+// corrected is the number of best candidates whose new logits count in the log-sum-exp.
+const corrected = 9
+
+// reference returns the expected result of row r, and the tolerance of the log-sum-exp, from which large numbers may have been taken.
+func (h head) reference(r int) (found []candidate, lse, tolerance float64) {
 	all, scale := make([]candidate, h.vocab), 1.0
 	if h.scale != nil {
 		scale = float64(h.scale[r])
@@ -112,22 +115,34 @@ func (h head) reference(r int) (found []candidate, lse float64) {
 		all[i] = candidate{float64(h.acc[r*h.vocab+i])*scale + h.biasOf(int64(i)), int64(i)}
 	}
 	sorted(all)
-	sum := 0.0
+	peak, sum, news := all[0].logit, 0.0, []float64(nil)
 	for _, c := range all {
-		sum += math.Exp(c.logit - all[0].logit)
+		sum += math.Exp(c.logit - peak)
 	}
-	lse = all[0].logit + math.Log(sum)
+	lse = peak + math.Log(sum)
+	tolerance = 2e-5 + 1e-6*math.Abs(lse)
 	if h.x == nil {
-		return all[:h.k], lse
+		return all[:h.k], lse, tolerance
 	}
 	proposed := all[:min(h.k+h.spare, h.vocab)]
 	for i, c := range proposed {
-		proposed[i].logit = h.biasOf(c.id)
+		if proposed[i].logit = h.biasOf(c.id); i < corrected {
+			sum -= math.Exp(c.logit - peak)
+		}
 		for j := range h.width {
 			proposed[i].logit += float64(h.x[r*h.width+j]) * float64(h.table[int(c.id)*h.width+j].Float32())
 		}
+		if i < corrected {
+			news = append(news, proposed[i].logit)
+		}
 	}
-	return sorted(proposed)[:h.k], lse
+	top := max(lse, slices.Max(news))
+	sum *= math.Exp(peak - top)
+	for _, logit := range news {
+		sum += math.Exp(logit - top)
+	}
+	corrected := top + math.Log(sum)
+	return sorted(proposed)[:h.k], corrected, tolerance * (1 + math.Exp(lse-corrected))
 }
 
 // require runs the operator and checks every row. The sum over a vocabulary of 128112 may have an error that does not show in a
@@ -137,12 +152,12 @@ func (h head) require(t *testing.T) {
 	got := h.run(t)
 	for r := range h.rows {
 		row := got.row(r, h.k)
-		want, lse := h.reference(r)
-		require.InDelta(t, lse, row.lse[0], 2e-5+1e-6*math.Abs(lse), "log-sum-exp of row %d", r)
+		want, lse, tolerance := h.reference(r)
+		require.InDelta(t, lse, row.lse[0], tolerance, "log-sum-exp of row %d", r)
 		for i, c := range want {
 			require.Equal(t, c.id, row.ids[i], "candidate %d of row %d", i, r)
 			if !math.IsInf(c.logit, 0) {
-				requireNear(t, c.logit-lse, row.logProbs[i], 3e-5+2e-6*(math.Abs(c.logit)+math.Abs(lse)), "log-probability", i)
+				requireNear(t, c.logit-lse, row.logProbs[i], tolerance+1e-5+2e-6*(math.Abs(c.logit)+math.Abs(lse)), "log-probability", i)
 			} else {
 				require.Equal(t, c.logit, float64(row.logProbs[i]))
 			}
@@ -243,4 +258,25 @@ func TestBestCandidatesRescoredTies(t *testing.T) {
 		copy(h.table[id*33:(id+1)*33], h.table[:33])
 	}
 	h.require(t)
+}
+
+// A logit that is far off, such as the 8-bit one of a row with one large weight, does not shift the log-probabilities of other tokens: the
+// log-sum-exp has the new logits of the best candidates.
+func TestBestCandidatesFarOff(t *testing.T) {
+	h := newHead(3, 1, 200, 3).withTable(3, 31)
+	h.scale = nil
+	sum, largest := 0.0, 0.0
+	for id := range h.vocab {
+		logit := 0.0
+		for j := range h.width {
+			logit += float64(h.x[j]) * float64(h.table[id*h.width+j].Float32())
+		}
+		h.acc[id] = float32(logit)
+		sum, largest = sum+math.Exp(logit), max(largest, logit)
+	}
+	worst := slices.Index(h.acc, slices.Min(h.acc))
+	h.acc[worst] = float32(largest) + 2
+	got := h.run(t)
+	require.InDelta(t, math.Log(sum), got.lse[0], 1e-4)
+	require.NotContains(t, got.ids, int64(worst))
 }

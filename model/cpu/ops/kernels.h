@@ -113,9 +113,10 @@ typedef struct {
   // add_candidates adds candidates from n logits acc to the `count` best so far, which are sorted and at most k. ids are their
   // ids; null: they count up from `first`. It returns the new count.
   int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n);
-  // rescore computes the logits of candidates again, from the hidden state x [d] and the embeddings in half precision
-  // [vocabulary, d], and sorts them again. bias [vocabulary] is added; null: no bias.
-  void (*rescore)(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d);
+  // rescore computes the logits of the k candidates again, from the hidden state x [d] and the embeddings in half precision
+  // [vocabulary, d], and sorts them again. bias [vocabulary] is added; null: no bias. It returns lse, the log-sum-exp of all logits, with
+  // the new logits of the first CORRECTED candidates: an 8-bit logit that is far off would shift all log-probabilities.
+  float (*rescore)(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d, float lse);
   // add_bias writes n logits acc·scale + bias.
   void (*add_bias)(float *out, const float *acc, float scale, const float *bias, int64_t n);
   // to_floats converts the sums of a tile, [rows, 3·PANEL], to floats: n outputs of each row, from output c on, the first to out.
@@ -130,6 +131,7 @@ extern const Kernels *kernels;
 enum {
   LANES = 16,   // of the kernels' sums
   BLOCK = 256,  // logits that best_candidates searches together
+  CORRECTED = 9,  // candidates in rescore's sum: as many as an 8-bit head proposes for k = 1, since k is that of all rows of a step
   QUERIES = 6,  // of self_attend that pass over keys and values together
 };
 static inline int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }

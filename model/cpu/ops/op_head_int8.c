@@ -112,7 +112,7 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   }
   for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = none;
   h->lse[r] = kernels->log_sum_exp(h->sums + r * h->parts, h->parts);
-  if (h->table) kernels->rescore(row->best, row->count, h->x + r * h->width, h->table, h->bias, h->width);
+  if (h->table) h->lse[r] = kernels->rescore(row->best, row->count, h->x + r * h->width, h->table, h->bias, h->width, h->lse[r]);
   for (int64_t i = 0; i < h->k; i++) {
     h->val[r * h->k + i] = row->best[i].logit - h->lse[r];
     h->idx[r * h->k + i] = row->best[i].id;
