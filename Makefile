@@ -26,11 +26,12 @@ help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: ## build and serve on port 9527
+	@scripts/compilers.sh
 	@$(MAKE) --no-print-directory -j2 build runtime
 	./build/dragoman serve
 
 build: ## build build/dragoman
-	@command -v "$$(go env CC)" >/dev/null || { echo "make: no C compiler, install gcc or clang (apt install gcc libc6-dev)" >&2; exit 1; }
+	@scripts/compilers.sh
 	CGO_ENABLED=1 go build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w -X main.version=$(VERSION)' -o build/dragoman ./app
 
 runtime: ## fetch ONNX Runtime into build/onnxruntime
