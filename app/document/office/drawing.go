@@ -103,6 +103,7 @@ func (w *walker) plain(start xmlpart.Token, out sink) (err error) {
 		return err
 	}, func(text string) {
 		p.lines(tagged.Style{}, text)
+		p.own = text
 		p.keep = p.keep || w.isKept(text)
 	})
 	if err != nil {

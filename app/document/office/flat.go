@@ -30,10 +30,10 @@ func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	names := newLearner(ctx)
 	defer names.giveBack()
 	if f.name == "fods" {
-		err := names.learnFrom(func() error {
-			names.grammar, names.sheet, names.at = odfFormulaGrammar, "", corner{-1, -1}
-			return whole(names.part(io.Discard, file(), "the file"), "the file")
-		})
+		err := names.learnFrom(func(w *walker) error {
+			w.grammar, w.sheet, w.at = odfFormulaGrammar, "", corner{-1, -1}
+			return whole(w.part(io.Discard, file(), "the file"), "the file")
+		}, func(*walker) error { return nil })
 		if err != nil {
 			return err
 		}

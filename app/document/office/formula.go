@@ -13,14 +13,14 @@ import (
 // The functions by how they treat text.
 var (
 	// analysts depend on the words of their arguments.
-	analysts = set("LEN LENB SEARCH SEARCHB FIND FINDB CODE UNICODE VALUE DATEVALUE TIMEVALUE NUMBERVALUE REGEX REGEXTEST REGEXEXTRACT REGEXREPLACE " +
+	analysts = set("LEN LENB EXACT SEARCH SEARCHB FIND FINDB CODE UNICODE VALUE DATEVALUE TIMEVALUE NUMBERVALUE REGEX REGEXTEST REGEXEXTRACT REGEXREPLACE " +
 		"INDIRECT SORT SORTBY LET LAMBDA MAP REDUCE SCAN BYROW BYCOL FILTERXML WEBSERVICE ENCODEURL MULTIPLE.OPERATIONS " +
 		"DSUM DCOUNT DCOUNTA DGET DMAX DMIN DAVERAGE DPRODUCT DSTDEV DSTDEVP DVAR DVARP")
 	// composers return texts that no cell has.
 	composers = set("LEFT LEFTB RIGHT RIGHTB MID MIDB UPPER LOWER PROPER TRIM CLEAN SUBSTITUTE REPLACE REPLACEB CONCAT CONCATENATE TEXTJOIN TEXT " +
 		"TEXTBEFORE TEXTAFTER TEXTSPLIT REPT ASC DBCS JIS PHONETIC INDIRECT REGEX REGEXEXTRACT REGEXREPLACE")
 	// seekers look up a text, or count the cells that match one.
-	seekers = set("COUNTIF SUMIF AVERAGEIF COUNTIFS SUMIFS AVERAGEIFS MAXIFS MINIFS MATCH XMATCH LOOKUP VLOOKUP HLOOKUP XLOOKUP EXACT SWITCH HYPERLINK")
+	seekers = set("COUNTIF SUMIF AVERAGEIF COUNTIFS SUMIFS AVERAGEIFS MAXIFS MINIFS MATCH XMATCH LOOKUP VLOOKUP HLOOKUP XLOOKUP SWITCH HYPERLINK")
 	// selectors return one of their arguments.
 	selectors = set("IF IFS IFERROR IFNA CHOOSE INDEX OFFSET FILTER UNIQUE TRANSPOSE T")
 	// numeric return numbers: no text of their arguments becomes part of the result.
@@ -59,6 +59,7 @@ type call struct {
 	isWords  bool   // it depends on words
 	composed bool   // a text in the current argument is composed
 	joins    bool   // the current argument has &
+	isArray  bool   // the current argument is in braces, up to the next one
 	compares string // the last comparison in the current argument
 	number   int    // of the current argument
 }
@@ -70,13 +71,36 @@ func (w *walker) formulaIn(formula string, at area, isText bool) {
 	if !isText && !ofText(formula) {
 		return
 	}
-	w.rememberTexts(formula)
+	isCriterion := w.rememberTexts(formula)
 	areas, composed := w.scan(formula, corner{at.right - at.left, at.bottom - at.top})
+	if !isText {
+		return
+	}
 	isWords := w.book.words.overlap(at)
-	if isText && (isWords || w.book.equal.overlap(at)) {
+	if isWords || w.book.equal.overlap(at) {
 		w.reads(areas, isWords || composed)
 	}
-	w.book.composes = w.book.composes || isText && composed
+	w.book.composes = w.book.composes || composed || isCriterion
+	if composed {
+		w.grow(w.book.composed, at)
+	}
+	if isCriterion {
+		w.grow(w.book.criteria, at)
+	}
+}
+
+// grow adds the cells of a text to a set. Formulas that read them are read again.
+func (w *walker) grow(set cells, at area) {
+	if set.add(at) {
+		w.book.grown = w.book.grown || len(w.book.equal)+len(w.book.words) > 0
+		w.remembered += rememberedCost
+	}
+}
+
+// isCriterion reports whether a text is a pattern or an order where a function takes it as a criterion. A text that only ends in a
+// question mark matches itself.
+func (b *workbook) isCriterion(text string) bool {
+	return text != "" && (strings.ContainsAny(text[:1], "<>=") || strings.Contains(text, "*") || strings.ContainsAny(strings.TrimRight(text, "?"), strings.Trim(b.patterns, ".()")))
 }
 
 // ofText reports whether a formula may depend on text: most do not, and need no scan.
@@ -119,7 +143,9 @@ func (w *walker) scan(formula string, extent corner) (areas []area, composed boo
 			areas = append(areas, w.reference(group(2), group(3)+":"+group(4), extent))
 		case m[12] >= 0:
 			areas, end = append(areas, w.reference(group(5), group(6), extent)), at+m[13]
-		case m[16] >= 0 && group(8) == "(" || sign == "(" || sign == "{":
+		case sign == "{" || sign == "}":
+			top.isArray = sign == "{"
+		case m[16] >= 0 && group(8) == "(" || sign == "(":
 			name := strings.ToUpper(group(7))
 			name = name[strings.LastIndexByte(name, '_')+1:]
 			name = strings.TrimPrefix(strings.TrimPrefix(name, "XLFN."), "XLWS.")
@@ -134,7 +160,7 @@ func (w *walker) scan(formula string, extent corner) (areas []area, composed boo
 			top.last += sign
 		case sign == "&":
 			top.joins = true
-		case len(open) > 1 && (sign == ")" || sign == "}"):
+		case len(open) > 1 && sign == ")":
 			w.endArgument(top, areas)
 			inner := open[len(open)-1]
 			if inner.name == "LEN" && toZero.MatchString(formula[end:]) {
@@ -145,6 +171,8 @@ func (w *walker) scan(formula string, extent corner) (areas []area, composed boo
 			top.last += map[string]string{"TRUE": "1", "FALSE": "0"}[inner.name]
 			composed = composed || top.composed
 			areas = w.endCall(&inner, areas)
+		case strings.Contains(",;|", sign) && top.isArray:
+			top.last += "\n"
 		case strings.Contains(",;|", sign):
 			w.endArgument(top, areas)
 			top.number, top.argument, top.last = top.number+1, len(areas), ""
@@ -162,7 +190,7 @@ func (w *walker) endArgument(c *call, areas []area) {
 	isComposed := c.composed || c.joins && len(inside) > 0
 	switch {
 	case c.compares != "":
-		w.reads(inside, isComposed || c.compares != "=" && c.compares != "<>")
+		w.reads(inside, isComposed || c.compares != "=" && c.compares != "<>" || w.book.composed.overlapAny(inside))
 		c.composed, c.joins = false, false
 		return
 	case c.joins:
@@ -171,14 +199,32 @@ func (w *walker) endArgument(c *call, areas []area) {
 	if c.composed = isComposed; !seekers[c.name] {
 		return
 	}
-	criterion := strings.TrimPrefix(c.last, "<>")
-	text := strings.TrimLeft(criterion, "=<>")
-	isPattern := text != "" && !anyText[text] && (w.book.partial || strings.ContainsAny(text, w.book.patterns))
-	c.isWords = c.isWords || isComposed && c.name != "HYPERLINK" || !isNumeric(text) && (isPattern || criterion != "" && strings.Contains("<>", criterion[:1]))
+	for one := range strings.SplitSeq(c.last, "\n") {
+		criterion := strings.TrimPrefix(one, "<>")
+		text := strings.TrimLeft(criterion, "=<>")
+		isPattern := text != "" && !anyText[text] && (w.book.partial || strings.ContainsAny(text, w.book.patterns))
+		c.isWords = c.isWords || !isNumeric(text) && (isPattern || criterion != "" && strings.Contains("<>", criterion[:1]))
+	}
+	asks := c.takesCriterion() && len(inside) > 0
+	w.book.asks = w.book.asks || asks
+	c.isWords = c.isWords || isComposed && c.name != "HYPERLINK" || w.book.composed.overlapAny(inside) || asks && w.book.criteria.overlapAny(inside)
 	if c.number == 0 {
 		c.first = c.last
 		w.reads(inside, c.name == "HYPERLINK") // whose address may have words
 	}
+}
+
+// takesCriterion reports whether the current argument is a criterion, which may be a pattern.
+func (c *call) takesCriterion() bool {
+	switch {
+	case c.name == "COUNTIFS":
+		return c.number%2 == 1
+	case strings.HasSuffix(c.name, "IFS"):
+		return c.number > 0 && c.number%2 == 0
+	case strings.HasSuffix(c.name, "IF"):
+		return c.number == 1
+	}
+	return c.number == 0 && (strings.HasSuffix(c.name, "MATCH") || strings.HasSuffix(c.name, "LOOKUP"))
 }
 
 var toZero = regexp.MustCompile(`^\s*(?:>|<>|=)\s*0(?:[^\d.]|$)`)

@@ -28,10 +28,17 @@ func (w *walker) remember(text string) {
 // isKept reports whether a text stays, and counts it then.
 func (w *walker) isKept(text string) bool {
 	isKept := w.book != nil && w.book.all || len(w.keep) >= maxKept || len(w.keep) > 0 && w.keep[keptForm(text)]
-	if isKept && w.options.Kept != nil && strings.ContainsFunc(text, unicode.IsLetter) {
-		w.options.Kept()
+	if isKept {
+		w.countKept(text)
 	}
 	return isKept
+}
+
+// countKept counts a text that stays.
+func (w *walker) countKept(text string) {
+	if w.options.Kept != nil && strings.ContainsFunc(text, unicode.IsLetter) {
+		w.options.Kept()
+	}
 }
 
 // keptForm normalizes the start of a text, whether it comes from a cell, a table or a formula: Excel compares without regard to
@@ -58,13 +65,15 @@ func (w *walker) columnName(start xmlpart.Token, out sink) error {
 // quoted matches a text in a formula; quotes in it are doubled.
 var quoted = regexp.MustCompile(`"((?:[^"]|"")*)"`)
 
-// rememberTexts remembers the texts in a formula. A text may be a list: "yes,no".
-func (w *walker) rememberTexts(formula string) {
+// rememberTexts remembers the texts in a formula, and reports whether one is a criterion. A text may be a list: "yes,no".
+func (w *walker) rememberTexts(formula string) (isCriterion bool) {
 	for _, m := range quoted.FindAllStringSubmatch(formula, -1) {
 		text := strings.ReplaceAll(m[1], `""`, `"`)
 		w.remember(strings.TrimLeft(text, "=<>"))
+		isCriterion = isCriterion || w.book.isCriterion(text)
 		for item := range strings.SplitSeq(text, ",") {
 			w.remember(item)
 		}
 	}
+	return isCriterion
 }

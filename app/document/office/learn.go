@@ -38,7 +38,8 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 	}
 	at := area{w.sheet, w.at.column, w.at.row, w.at.column, w.at.row}
 	stays, kind := w.book.words.overlap(at), start.Attribute("t")
-	formula, value, hasValue := "", "", false
+	compared := w.book.compared != nil && w.book.equal.overlap(at)
+	formula, value, inline := "", "", ""
 	err := w.children(func(t xmlpart.Token) (err error) {
 		switch {
 		case t.Kind != xmlpart.Start:
@@ -47,28 +48,44 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 				at = w.area(ref)
 			}
 			formula, err = w.texts(t, "f")
-		case !stays:
-			hasValue = hasValue || t.Name == named("x", "v")
-			err = w.skip()
 		case t.Name == named("x", "v"):
 			value, err = w.texts(t, "v")
-			hasValue = true
+		case stays || compared || w.book.listed != nil:
+			inline, err = w.texts(t, "t")
 		default:
-			value, err = w.texts(t, "t")
-			w.remember(value)
+			err = w.skip()
 		}
 		return err
 	})
+	if kind == "str" {
+		inline = value
+	}
 	switch n, invalid := strconv.Atoi(value); {
-	case formula != "":
-		w.formulaIn(formula, at, kind == "str" || !hasValue)
-	case stays && kind == "s" && invalid == nil:
+	case formula != "": // many programs write no result, or 0
+		w.formulaIn(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
+	case kind != "s":
+		w.learnText(inline, at, stays, compared)
+	case invalid == nil && (stays || compared):
 		w.book.shared[n] = true
 		w.remembered += rememberedCost
-	case stays && kind == "str":
-		w.remember(value)
+	case w.book.listed[n]:
+		w.grow(w.book.criteria, at)
 	}
 	return err
+}
+
+// learnText reads the text of a cell.
+func (w *walker) learnText(text string, at area, stays, compared bool) {
+	if compared {
+		w.book.compared[folded(text)] = true
+		return
+	}
+	if stays {
+		w.remember(text)
+	}
+	if w.book.listed != nil && w.book.isCriterion(text) {
+		w.grow(w.book.criteria, at)
+	}
 }
 
 // skip reads to the end of the current element.
@@ -100,11 +117,18 @@ func (w *walker) texts(start xmlpart.Token, local string) (string, error) {
 	return all.String(), err
 }
 
-// learnShared remembers a shared string that stays.
+// learnShared remembers a shared string that stays, or is a criterion.
 func (w *walker) learnShared(start xmlpart.Token, _ sink) error {
 	text, err := w.texts(start, "t")
-	if w.book.shared[w.number] {
+	switch {
+	case w.book.compared != nil:
+		if w.book.shared[w.number] {
+			w.book.compared[folded(text)] = true
+		}
+	case w.book.shared[w.number]:
 		w.remember(text)
+	case w.book.listed != nil && w.book.isCriterion(text):
+		w.book.listed[w.number] = true
 	}
 	w.number++
 	return err
@@ -190,11 +214,12 @@ func (w *walker) learnODFCell(start xmlpart.Token, out sink) error {
 		w.formulaIn(formula, at, kind == "" || kind == "string")
 	}
 	stays := formula == "" && w.book.words.overlap(at)
-	if stays {
-		w.remember(start.Attribute("string-value"))
+	compared := formula == "" && w.book.compared != nil && w.book.equal.overlap(at)
+	if text := start.Attribute("string-value"); text != "" {
+		w.learnText(text, at, stays, compared)
 	}
 	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
-		if !stays || t.Name != named("text", "p") {
+		if !stays && !compared && (w.book.listed == nil || formula != "") || t.Name != named("text", "p") {
 			return w.element(t, out)
 		}
 		p := w.begin(t)
@@ -202,7 +227,7 @@ func (w *walker) learnODFCell(start xmlpart.Token, out sink) error {
 		if _, err := w.odfContent(p, &run{}, t); err != nil {
 			return err
 		}
-		w.remember(p.own)
+		w.learnText(p.own, at, stays, compared)
 		return w.end(p, out, nil)
 	})
 }

@@ -114,11 +114,29 @@ var formulas = []struct {
 	{"count", `=COUNTA(A:A)`, ""},
 	{"comparison of a count", `=IF(COUNTA(A2:A5)>3,COUNTIF(B2:B5,B2),0)`, ""},
 	{"indirect", `=COUNTA(INDIRECT(A4))`, "Blue"},
+	{"patterns in an array", `=SUMPRODUCT(COUNTIF(A2:A5,{"*apple";"x"}))`, "Red,Blue"},
+	{"an order in an array", `=SUMPRODUCT(COUNTIF(B2:B5,{"x",">n"}))`, "open,closed,waiting"},
+	{"texts in an array", `=SUMPRODUCT(COUNTIF(B2:B5,{"open","closed"}))`, "open,closed"},
+	{"a cell with a pattern", `=COUNTIF(A2:A5,F1)`, "Red,Blue"},
+	{"a cell with an order", `=SUMIFS(C2:C5,B2:B5,F2)`, "open,closed,waiting"},
+	{"a formula with a pattern", `=COUNTIF(A2:A5,F3)`, "Red,Blue"},
+	{"a formula that joins a pattern", `=COUNTIF(A2:A5,F4)`, "Red,Blue"},
+	{"a question as a criterion", `=COUNTIF(A2:A5,F5)`, ""},
+	{"a composed text", `=COUNTIF(B2:B5,F6)`, "open,closed,waiting"},
+	{"comparison with a composed text", `=IF(F6=B2,1,0)`, "open"},
+	{"lookup of a composed text", `=IFERROR(VLOOKUP(F6,B2:C5,2,FALSE),0)`, "open,closed,waiting"},
+	{"exact cells", `=IF(EXACT(B2,B4),1,0)`, "open"},
+	{"other spellings", `=COUNTIF(F7:F9,F7)`, ""},
+	{"match of other spellings", `=MATCH(F7,F8:F9,0)`, ""},
 }
 
 // workbookOf returns the workbook of a formula.
 func workbookOf(t testing.TB, name, formula string) []byte {
 	more := map[string]string{"D1": formula}
+	if regexp.MustCompile(`F\d`).MatchString(formula) {
+		maps.Copy(more, map[string]string{"F1": "*house", "F2": "<>closed", "F3": `=IF(C2>5,"*house","none")`, "F4": `=MID("xBlue",2,9)&"*"`, "F5": "Why so?",
+			"F6": `=MID("xopen",2,9)`, "F7": "Big door", "F8": "big door", "F9": "BIG DOOR"})
+	}
 	if strings.HasSuffix(name, "another formula") {
 		maps.Copy(more, map[string]string{"E2": `=A2&"!"`, "E3": `=A3&"!"`, "E4": `=A4&"!"`, "E5": `=A5&"!"`})
 	}
@@ -139,6 +157,27 @@ func TestFormulas(t *testing.T) {
 			assert.GreaterOrEqual(t, kept, strings.Count(c.kept, ","))
 		})
 	}
+}
+
+// Formulas that compare cells find the same ones equal, whatever a translator does.
+func TestComparedCellsStayEqual(t *testing.T) {
+	texts := map[string]string{"A1": "Open", "A2": "open", "A3": "big", "A4": "large", "A5": "Big", "A6": "Hand", "B1": "Sum", "B2": "Total", "C1": "=COUNTIF(A1:A5,A1)", "C2": `=IF(A6="hand",1,0)`, "A7": "fist"}
+	translations := map[string]string{"Open": "Offen", "open": "öffnen", "big": "groß", "large": "groß", "Big": "Groß", "Sum": "Summe", "Total": "Summe", "fist": "Hand"}
+	kept := 0
+	o := document.Options{Kept: func() { kept++ }}
+	file := sheets{"Orders": texts}.xlsx(t, "", "")
+	var out strings.Builder
+	require.NoError(t, kindOf(t, "x.xlsx").Rewrite(t.Context(), &out, strings.NewReader(string(file)), int64(len(file)), o, func(text string) (string, error) {
+		return translations[text], nil
+	}))
+	var values []string
+	for _, e := range archivetest.Entries(t, []byte(out.String())) {
+		for _, m := range regexp.MustCompile(`<v>([^<]*)</v>`).FindAllStringSubmatch(e.Content, -1) {
+			values = append(values, m[1])
+		}
+	}
+	assert.Equal(t, []string{"Offen", "Summe", "Offen", "Summe", "groß", "large", "Groß", "Hand", "Hand"}, values)
+	assert.Equal(t, 2, kept) // Hand, which the formula has, and large
 }
 
 func segmentsWith(t testing.TB, file []byte, o document.Options) (list []string) {

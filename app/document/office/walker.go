@@ -298,7 +298,11 @@ func (w *walker) rewritten(p *paragraph, encode func(text string) string) (conte
 		w.size = 0
 	}
 	if !p.keep {
-		content, changed, err = p.Rewrite(w.translate, encode)
+		translate := w.translate
+		if w.book != nil && len(w.book.equal) > 0 && p.own != "" {
+			translate = w.consistent(p.own, translate)
+		}
+		content, changed, err = p.Rewrite(translate, encode)
 		err = w.options.Fits(err)
 	}
 	if !changed || err != nil {

@@ -14,6 +14,8 @@ import (
 // read the result of another.
 type workbook struct {
 	words, equal cells // cells that formulas read word by word, or compare as a whole
+	composed     cells // cells whose formulas compose texts, which no translation has
+	criteria     cells // cells whose texts are criteria: patterns or orders
 	effort       int   // number of comparisons of areas
 	all          bool  // all texts stay: there is too much to know
 	indirect     bool  // a formula computes the name of a range or sheet
@@ -24,6 +26,9 @@ type workbook struct {
 	shared       map[int]bool // numbers of the shared strings in words
 	patterns     string       // characters of patterns in criteria
 	partial      bool         // a criterion matches parts of a text
+	asks         bool         // the criterion of a formula is the text of a cell
+	listed       map[int]bool // numbers of the shared strings that are criteria; nil: not yet read
+	equals
 }
 
 // table is a table of Excel.
@@ -46,7 +51,8 @@ var everywhere = area{sheet: "*", right: maxColumn, bottom: maxRow}
 type corner struct{ column, row int }
 
 func newWorkbook() *workbook {
-	return &workbook{words: cells{}, equal: cells{}, names: map[string][]area{}, tables: map[string]table{}, shared: map[int]bool{}, patterns: "*?~"}
+	return &workbook{words: cells{}, equal: cells{}, composed: cells{}, criteria: cells{}, names: map[string][]area{}, tables: map[string]table{},
+		shared: map[int]bool{}, patterns: "*?~", equals: equals{chosen: map[string]string{}, used: map[string]string{}}}
 }
 
 var columnInTable = regexp.MustCompile(`\[([^\[\]#]+)\]`)
@@ -130,6 +136,11 @@ func (c cells) add(a area) bool {
 	return true
 }
 
+// overlapAny reports whether some cell of some area is in the set.
+func (c cells) overlapAny(areas []area) bool {
+	return len(c) > 0 && slices.ContainsFunc(areas, c.overlap)
+}
+
 // overlap reports whether some cell of an area is in the set.
 func (c cells) overlap(a area) bool {
 	meets := func(b area) bool {
@@ -177,45 +188,69 @@ func (w *walker) learn(a *archive.Archive, parts map[string]part) error {
 	}
 	sortParts(order)
 	slices.SortStableFunc(order, func(a, b string) int { return parts[a].stage - parts[b].stage })
-	err := w.learnFrom(func() error {
+	sheets := func(w *walker) error {
 		for _, name := range order {
 			if err := w.learnPart(a, name, parts[name]); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		return err
 	}
-	for name, part := range parts {
-		if part.strings && len(w.book.shared) > 0 {
-			w.number = 0
-			if err := w.learnPart(a, name, part); err != nil {
-				return err
+	shared := func(w *walker) error {
+		for name, part := range parts {
+			if part.strings {
+				w.number = 0
+				return w.learnPart(a, name, part)
 			}
 		}
+		return nil
 	}
-	return nil
+	return w.learnFrom(sheets, shared)
 }
 
-// learnFrom reads the parts of a workbook with formulas until it has learnt all that they read.
-func (w *walker) learnFrom(read func() error) error {
-	w.book.grown = true
-	for pass := 0; w.book.grown && !w.book.all; pass++ {
-		composes := w.book.composes
-		w.book.grown = false
-		if err := read(); err != nil {
+// learnFrom reads a workbook with formulas until it has learnt all that they read, then its shared strings.
+func (w *walker) learnFrom(sheets, shared func(w *walker) error) error {
+	w.book.read = func(w *walker) error {
+		if err := sheets(w); err != nil {
 			return err
 		}
-		w.book.grown = w.book.grown || w.book.composes && !composes && len(w.book.equal) > 0
-		w.book.all = w.book.all || pass >= maxPasses
+		return shared(w)
+	}
+	if err := w.learnCells(sheets); err != nil {
+		return err
+	}
+	if w.book.asks {
+		w.book.listed = map[int]bool{}
+		if err := shared(w); err != nil {
+			return err
+		}
+		if err := w.learnCells(sheets); err != nil {
+			return err
+		}
 	}
 	if w.book.indirect {
 		for name := range w.book.names {
 			w.remember(name)
 			w.remember(strings.ReplaceAll(name, "_", " "))
 		}
+	}
+	if len(w.book.shared) == 0 {
+		return nil
+	}
+	return shared(w)
+}
+
+// learnCells reads the sheets of a workbook until a pass learns no more.
+func (w *walker) learnCells(sheets func(w *walker) error) error {
+	w.book.grown = true
+	for pass := 0; w.book.grown && !w.book.all; pass++ {
+		composes := w.book.composes
+		w.book.grown = false
+		if err := sheets(w); err != nil {
+			return err
+		}
+		w.book.grown = w.book.grown || w.book.composes && !composes && len(w.book.equal) > 0
+		w.book.all = w.book.all || pass >= maxPasses
 	}
 	return nil
 }

@@ -1,0 +1,64 @@
+package office
+
+import (
+	"html"
+	"strings"
+
+	"dragoman/app/document"
+)
+
+// Formulas that compare cells as a whole, without regard to case, need equal translations of equal texts and other ones of other
+// texts. A translator does not give them that: it may translate "Open" and "open" differently, or "big" and "large" alike.
+
+// equals are the translations of a workbook's texts, without regard to case.
+type equals struct {
+	read     func(w *walker) error // reads the workbook for compared
+	compared map[string]bool       // the texts of the cells that formulas compare; nil: not yet read
+	chosen   map[string]string     // translations, by text
+	used     map[string]string     // texts, by translation
+}
+
+// folded returns the start of a text without regard to case.
+func folded(text string) string { return strings.ToLower(text[:min(len(text), maxName)]) }
+
+// consistent returns a translator for a cell with a text. Its translation is that of an equal text, or the text stays if another one
+// has its translation, if formulas compare the text.
+func (w *walker) consistent(text string, translate document.Translate) document.Translate {
+	return func(segment string) (string, error) {
+		translation, err := translate(segment)
+		if err != nil || strings.Contains(segment, "<") {
+			return translation, err
+		}
+		b, key, value := w.book, folded(text), folded(html.UnescapeString(translation))
+		chosen, isKnown := b.chosen[key]
+		user, isUsed := b.used[value]
+		switch {
+		case isKnown && folded(html.UnescapeString(chosen)) != value:
+			if compared, err := w.isCompared(key); compared || err != nil {
+				return chosen, err
+			}
+		case isUsed && user != key, w.keep[keptForm(value)]:
+			if compared, err := w.isCompared(key); compared || err != nil {
+				w.countKept(text)
+				return segment, err
+			}
+		}
+		b.chosen[key], b.used[value] = translation, key
+		w.remembered += rememberedCost + len(translation) + len(key)
+		return translation, nil
+	}
+}
+
+// isCompared reports whether formulas compare a text, from [folded].
+func (w *walker) isCompared(text string) (bool, error) {
+	if w.book.compared == nil {
+		w.book.compared, w.book.shared = map[string]bool{}, map[int]bool{}
+		again := newLearner(w.ctx)
+		again.book, again.keep = w.book, w.keep
+		defer again.giveBack()
+		if err := w.book.read(again); err != nil {
+			return false, err
+		}
+	}
+	return w.book.compared[text], nil
+}
