@@ -77,6 +77,9 @@ func (f *file) count(of ...kind) (n int) {
 	return n
 }
 
+// otherLanguage matches the refusal of a catalogue that has translations. It is then translated into the language of those.
+var otherLanguage = regexp.MustCompile(`^the file has translations into (\S+), and`)
+
 // bilingual are the kinds that have translations beside their sources: nothing is left to translate in a result.
 var bilingual = []string{"po", "xliff", "ts", "xcstrings", "sdlxliff", "tmx"}
 
@@ -99,7 +102,7 @@ func (f *file) try(ctx context.Context, results string) error {
 	}
 	f.texts = len(original)
 	var same bytes.Buffer
-	if err := d.Rewrite(ctx, &same, in, size, document.Options{}, func(text string) (string, error) { return text, nil }); err != nil {
+	if err := d.Rewrite(ctx, &same, in, size, document.Options{From: "en"}, func(text string) (string, error) { return text, nil }); err != nil {
 		f.add(fails, "identity", "%v", err)
 	} else if what := difference(content, same.Bytes()); what != "" {
 		f.add(notIdentical, "identity", "%s", what)
@@ -107,9 +110,18 @@ func (f *file) try(ctx context.Context, results string) error {
 	f.results = map[string]string{}
 	for _, s := range standIns {
 		var out bytes.Buffer
-		n, err := document.Put(ctx, &out, d, in, size, document.Options{From: "en", To: s.to}, func(text string) (string, error) {
-			return s.translate(ctx, text, d.Form)
-		})
+		put := func(to string) (int, error) {
+			out.Reset()
+			return document.Put(ctx, &out, d, in, size, document.Options{From: "en", To: to}, func(text string) (string, error) {
+				return s.translate(ctx, text, d.Form)
+			})
+		}
+		n, err := put(s.to)
+		if err != nil {
+			if m := otherLanguage.FindStringSubmatch(err.Error()); m != nil {
+				n, err = put(m[1])
+			}
+		}
 		if err != nil {
 			f.add(fails, s.name, "%v", err)
 			continue
@@ -175,8 +187,10 @@ func (f *file) compareTexts(ctx context.Context, s standIn, d *document.Kind, or
 // tags matches inline tags, whose places follow the words.
 var tags = regexp.MustCompile(`</?[a-z][^<>]*>`)
 
-// plain returns a text without what differs in a result without harm: white space, and how letters are written.
-func plain(text string) string { return strings.Join(strings.Fields(html.UnescapeString(text)), "") }
+// plain returns a text without what differs in a result without harm: white space, soft hyphens, and how letters are written.
+func plain(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(html.UnescapeString(text)), ""), "\u00AD", "")
+}
 
 // hasWord reports whether a text has a word of three lower-case letters.
 func hasWord(text string) bool {
@@ -201,7 +215,7 @@ func at(list []string, i int) string {
 
 // textsOf returns the texts of a document.
 func textsOf(ctx context.Context, d *document.Kind, content []byte) (texts []string, err error) {
-	err = document.Texts(ctx, d, bytes.NewReader(content), int64(len(content)), document.Options{}, func(text string, _ bool) error {
+	err = document.Texts(ctx, d, bytes.NewReader(content), int64(len(content)), document.Options{From: "en"}, func(text string, _ bool) error {
 		texts = append(texts, text)
 		return nil
 	})

@@ -15,7 +15,7 @@ import zipfile
 
 MOST, LARGEST, LONGEST = 80, 2 << 20, 100 << 10
 EXTENSIONS = set("""
-txt md markdown mdx rst ipynb html htm xhtml srt vtt sbv lrc ass ssa ttml dfxp itt csv tsv json arb jsonl yaml yml po pot xlf xliff
+txt md markdown mdx ipynb html htm xhtml srt vtt sbv lrc ass ssa ttml dfxp itt csv tsv json arb jsonl yaml yml po pot xlf xliff
 sdlxliff mqxliff mxliff tmx ts properties resx resw strings stringsdict xcstrings xml ftl php eml svg
 docx docm dotx dotm pptx pptm ppsx ppsm potx potm xlsx xlsm xltx xltm odt ott odp otp ods ots fodt fods fodp odg epub
 """.split())
@@ -25,6 +25,8 @@ ROOTS = {b"resources", b"xliff", b"tt", b"TS"}
 
 
 def wanted(name, content):
+    if name.endswith(".lbx.strings"):  # of biblatex
+        return False
     extension = name.rpartition(".")[2].lower()
     if extension in ("xml", "ts"):  # other kinds have these extensions too
         root = ROOT.search(re.sub(rb"<!--.*?-->|<\?.*?\?>", b"", content.replace(b"\0", b"")[:1 << 16], flags=re.S))

@@ -38,10 +38,13 @@ func owners(tools string) []owner {
 	return []owner{
 		{"msgfmt -c", "po", []string{"msgfmt", "-c", "-o", os.DevNull, theFile}},
 		{"lrelease", "ts", []string{"lrelease", "-silent", theFile, "-qm", os.DevNull}},
-		{"xmllint", "xml xlf xliff ts ttml resx stringsdict tmx xhtml", []string{"xmllint", "--noout", "--nonet", "--huge", theFile}},
+		{"xmllint", "xml xlf xliff ts ttml resx stringsdict tmx xhtml svg", []string{"xmllint", "--noout", "--nonet", "--huge", theFile}},
+		{"PHP", "php", []string{"php", "-l", theFile}},
 		{"Java", "properties epub", []string{"java", "-cp", filepath.Join(tools, "java/*"), "scripts/files/Owners.java"}},
-		{"LibreOffice", "docx docm dotx odt ott rtf pptx ppsx potx odp otp xlsx xlsm xltx ods ots", slices.Concat([]string{office}, python)},
-		{"Python", "json yaml yml csv tsv po pot xlf xliff ts resx strings html htm md markdown ipynb docx pptx xlsx xlsm ass srt vtt ttml", python},
+		{"LibreOffice", "docx docm dotx dotm odt ott pptx pptm ppsx ppsm potx potm odp otp odg xlsx xlsm xltx xltm ods ots fodt fods fodp",
+			slices.Concat([]string{office}, python)},
+		{"Python", "json yaml yml csv tsv po pot xlf xliff ts resx strings html htm md markdown ipynb docx pptx xlsx xlsm odt ott ods ots odp otp odg " +
+			"ass srt vtt sbv ttml ftl eml txt", python},
 	}
 }
 
@@ -51,10 +54,12 @@ const office = "soffice"
 // flat are the formats that LibreOffice converts files to, with all that it knows of them.
 func flat(extension string) string {
 	switch {
-	case strings.HasPrefix(extension, "x"), extension == "ods", extension == "ots":
+	case strings.HasPrefix(extension, "x"), extension == "ods", extension == "ots", extension == "fods":
 		return "fods"
-	case strings.HasPrefix(extension, "p"), extension == "odp", extension == "otp":
+	case strings.HasPrefix(extension, "p"), extension == "odp", extension == "otp", extension == "fodp":
 		return "fodp"
+	case extension == "odg":
+		return "fodg"
 	}
 	return "fodt"
 }

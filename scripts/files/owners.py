@@ -2,15 +2,20 @@
 and either an error or the texts that the library reads. Of formats with two languages that is the target, or the source without one.
 """
 import csv
+import email
+import email.policy
 import json
 import signal
 import sys
 
 import docx
+import fluent.syntax
 import html5lib
 import lxml.etree
 import markdown_it
 import nbformat
+import odf.opendocument
+import odf.teletype
 import openpyxl
 import polib
 import pptx
@@ -20,7 +25,7 @@ import ruamel.yaml
 import ttconv.imsc.reader
 import webvtt
 import yaml
-from translate.storage import factory
+from translate.storage import factory, properties
 
 csv.field_size_limit(1 << 30)
 
@@ -73,7 +78,13 @@ def read_po(path):
 
 
 def read_units(path):
-    store = factory.getobject(path)
+    if path.endswith(".strings"):
+        with open(path, "rb") as file:
+            content = file.read()
+        kind = properties.stringsfile if content[:2] in (b"\xff\xfe", b"\xfe\xff") else properties.stringsutf8file
+        store = kind.parsestring(content)
+    else:
+        store = factory.getobject(path)
     texts = []
     for unit in store.units:
         if not unit.isheader() and unit.istranslatable() or unit.source or unit.target:
@@ -89,7 +100,11 @@ def read_html(path):
 
 def read_markdown(path):
     with open(path, encoding="utf-8-sig") as file:
-        tokens = markdown_it.MarkdownIt("commonmark").enable("table").parse(file.read())
+        return markdown(file.read())
+
+
+def markdown(text):
+    tokens = markdown_it.MarkdownIt("commonmark").enable("table").parse(text)
     return [token.type if token.type != "inline" else inline(token) for token in tokens]
 
 
@@ -118,16 +133,21 @@ def read_xlsx(path):
             for cell in [f"{sheet.title} {value.coordinate} {value.data_type}", str(value.value)]]
 
 
+def cues(list_of_cues):
+    """The times, and then all texts as one: a sentence over several cues is divided again."""
+    return [f"{start} {end}" for start, end, _ in list_of_cues] + ["".join(text for _, _, text in list_of_cues)]
+
+
 def read_subtitles(path):
-    return [text for event in pysubs2.load(path) for text in [f"{event.start} {event.end}", event.plaintext]]
+    return cues([(event.start, event.end, event.plaintext) for event in pysubs2.load(path)])
 
 
 def read_srt(path):
-    return [text for cue in pysrt.open(path, error_handling=pysrt.ERROR_RAISE) for text in [f"{cue.start} {cue.end}", cue.text]]
+    return cues([(cue.start, cue.end, cue.text) for cue in pysrt.open(path, error_handling=pysrt.ERROR_RAISE)])
 
 
 def read_vtt(path):
-    return [text for cue in webvtt.read(path) for text in [f"{cue.start} {cue.end}", cue.text]]
+    return cues([(cue.start, cue.end, cue.text) for cue in (webvtt.from_sbv if path.endswith(".sbv") else webvtt.read)(path)])
 
 
 def read_ttml(path):
@@ -138,7 +158,58 @@ def read_ttml(path):
 def read_ipynb(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    return [text for cell in notebook.cells for text in [cell.cell_type, cell.source]]
+    return [text for cell in notebook.cells for text in [cell.cell_type, *(markdown(cell.source) if cell.cell_type == "markdown" else [cell.source])]]
+
+
+def read_odf(path):
+    """The paragraphs of OpenDocument, by odfpy."""
+    body = odf.opendocument.load(path).body
+    return [odf.teletype.extractText(element) for element in everything(body) if getattr(element, "tagName", "") in ("text:p", "text:h")]
+
+
+def everything(element):
+    yield element
+    for child in element.childNodes:
+        yield from everything(child)
+
+
+def read_fluent(path):
+    with open(path, encoding="utf-8") as file:
+        resource = fluent.syntax.parse(file.read())
+    texts = []
+
+    class Visitor(fluent.syntax.visitor.Visitor):
+        def generic_visit(self, node):
+            texts.append(type(node).__name__)
+            super().generic_visit(node)
+
+        def visit_TextElement(self, node):
+            texts.append(node.value)
+
+    Visitor().visit(resource)
+    return texts
+
+
+def read_mail(path):
+    with open(path, "rb") as file:
+        message = email.message_from_binary_file(file, policy=email.policy.default)
+    texts = []
+    for part in message.walk():
+        texts += [f"{name}: {part[name]}" for name in part.keys() if name.lower() not in ("content-transfer-encoding", "content-type")]
+        texts.append(part.get_content_type())
+        if not part.is_multipart():
+            content = part.get_content()
+            texts.append(repr(content) if not isinstance(content, str) else content if part.get_content_subtype() != "html" else page(content))
+    return texts
+
+
+def page(content):
+    return "".join(html5lib.parse(content, namespaceHTMLElements=False).itertext())
+
+
+def read_text(path):
+    with open(path, encoding="utf-8-sig") as file:
+        return file.read().split("\n\n")
 
 
 def read_flat(path):
@@ -159,7 +230,8 @@ READERS = {
     "po": read_po, "pot": read_po, "xlf": read_units, "xliff": read_units, "ts": read_units, "resx": read_units, "tmx": read_units,
     "strings": read_units, "html": read_html, "htm": read_html, "md": read_markdown, "markdown": read_markdown, "ipynb": read_ipynb,
     "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xlsm": read_xlsx, "ass": read_subtitles, "srt": read_srt, "vtt": read_vtt,
-    "ttml": read_ttml, "fodt": read_flat, "fods": read_flat, "fodp": read_flat,
+    "sbv": read_vtt, "ttml": read_ttml, "ftl": read_fluent, "eml": read_mail, "txt": read_text, **dict.fromkeys("odt ott ods ots odp otp odg".split(), read_odf),
+    "fodg": read_flat, "fodt": read_flat, "fods": read_flat, "fodp": read_flat,
 }
 
 

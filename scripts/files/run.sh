@@ -4,7 +4,7 @@
 #   scripts/files/run.sh                  all, about 12 minutes, and 3 more to fetch 500 MB the first time
 #   scripts/files/run.sh -only docx,odt   some formats
 #
-# Needs root and Debian to install LibreOffice, Qt's tools, gettext, xmllint, Java, Maven and npm where they are missing. PYTHON says which
+# Needs root and Debian to install LibreOffice, Qt's tools, gettext, xmllint, PHP, Java, Maven and npm where they are missing. PYTHON says which
 # python3. What else it installs, the files and the results are in build/files; faults.tsv there lists what is wrong.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -16,6 +16,7 @@ scripts/needs.sh mvn maven
 scripts/needs.sh java default-jdk-headless
 scripts/needs.sh msgfmt gettext
 scripts/needs.sh xmllint libxml2-utils
+scripts/needs.sh php php-cli
 scripts/needs.sh soffice libreoffice-calc-nogui libreoffice-writer-nogui libreoffice-impress-nogui
 PATH=$PATH:/usr/lib/qt6/bin scripts/needs.sh lrelease qt6-l10n-tools
 [[ -n ${PYTHON:-} ]] || scripts/needs.sh python3 python3 python3-venv
