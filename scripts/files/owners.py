@@ -13,6 +13,7 @@ import fluent.syntax
 import html5lib
 import lxml.etree
 import markdown_it
+import mdit_py_plugins.footnote
 import nbformat
 import odf.opendocument
 import odf.teletype
@@ -104,7 +105,7 @@ def read_markdown(path):
 
 
 def markdown(text):
-    tokens = markdown_it.MarkdownIt("commonmark").enable("table").parse(text)
+    tokens = markdown_it.MarkdownIt("commonmark").enable("table").use(mdit_py_plugins.footnote.footnote_plugin).parse(text)
     return [token.type if token.type != "inline" else inline(token) for token in tokens]
 
 

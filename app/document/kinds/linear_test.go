@@ -64,6 +64,10 @@ var hostile = map[string][][3]string{
 	"mdx": {
 		{"", "<A>\n", "a\n"}, {"", "<A b='\n", "a\n"}, {"", "{a\n", ""}, {"", "<A b={a}> ", ""}, {"", "import a\n", ""}, {"", "{/*\n", ""}, {"export a\n\n", "{//\n\nexport a\n", "\n"}, {"", "<A/>\n\na\n\n", ""}, {"", "```\n", ""},
 	},
+	"eml": {
+		{"", "a: b\n", ""}, {"Content-Type: a;", "\n b=c;", ""}, {"Content-Type: multipart/mixed; boundary=a\n\n", "--a\n\nb\n", ""}, {"", "Content-Type: multipart/mixed; boundary=a\n\n--a\n", ""},
+		{"a: b\n\n", "c d\n", ""}, {"a: b\n\n", "> ", "c"}, {"Content-Transfer-Encoding: base64\n\n", "YSBi\n", ""}, {"Content-Type: text/html\n\n", "<p>a", ""},
+	},
 	"svg": {{"<svg>", "<text>a</text>", "</svg>"}, {"<svg><text>", "<tspan x='1'>a</tspan>", "</text></svg>"}, {"<svg><text>", "<title>a</title>", "</text></svg>"}, {"<svg>", "<text>a", ""}},
 	"tmx": {{"<tmx><body>", "<tu><tuv xml:lang='en'><seg>a</seg></tuv></tu>", "</body></tmx>"}, {"<tmx><tu>", "<tuv><seg>a</seg></tuv>", "</tu></tmx>"}},
 	"ftl": {{"", "a = b\n", ""}, {"a =\n", "  b\n", ""}, {"a = { $b ->\n", "  [c] d\n", "  }\n"}, {"a = b\n", "  { $c ->\n", ""}, {"a = b\n", "  .c = d\n", ""}},

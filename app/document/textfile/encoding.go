@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 	"golang.org/x/text/transform"
 
 	"dragoman/app/document"
@@ -36,14 +38,18 @@ var (
 	utf8Marked  = encoding{mark: "\xEF\xBB\xBF", form: xencoding.Nop}
 	utf16Little = encoding{mark: "\xFF\xFE", form: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)}
 	utf16Big    = encoding{mark: "\xFE\xFF", form: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
+	utf32Little = encoding{mark: "\xFF\xFE\x00\x00", form: utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)}
+	utf32Big    = encoding{mark: "\x00\x00\xFE\xFF", form: utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)}
 	latin1      = encoding{form: charmap.ISO8859_1}
 )
 
-// isUTF16 reports whether the encoding is UTF-16.
-func (e encoding) isUTF16() bool { return e.form == utf16Little.form || e.form == utf16Big.form }
+// isWide reports whether the encoding is UTF-16 or UTF-32.
+func (e encoding) isWide() bool {
+	return slices.Contains([]xencoding.Encoding{utf16Little.form, utf16Big.form, utf32Little.form, utf32Big.form}, e.form)
+}
 
 // lacks reports whether some letters can be written only as references.
-func (e encoding) lacks() bool { return e.declared && !e.isUTF16() }
+func (e encoding) lacks() bool { return e.declared && !e.isWide() }
 
 var declaration = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']`)
 
@@ -67,7 +73,7 @@ func declaredIn(raw []byte) encoding {
 	}
 	m := declaration.FindSubmatch(raw[:min(len(raw), 200)])
 	if m == nil {
-		m = metaCharset.FindSubmatch(raw[:min(len(raw), 1024)])
+		m = metaCharset.FindSubmatch(raw[:min(len(raw), 16<<10)])
 	}
 	if m == nil {
 		return utf8Plain
@@ -112,8 +118,11 @@ func codePage(code string) encoding {
 // decode returns the text of a document without its byte order mark, and its encoding. Bytes that are not UTF-8 are read as ISO
 // 8859-1 if that is allowed, in XML and HTML as the head declares, or in the code page of language from if that is known.
 func decode(raw []byte, r rewriter, from string) (string, encoding, error) {
+	if r.isRaw {
+		return string(raw), utf8Plain, nil
+	}
 	e, isMarked := utf8Plain, false
-	for _, marked := range []encoding{utf8Marked, utf16Little, utf16Big} {
+	for _, marked := range []encoding{utf8Marked, utf16Little, utf16Big, utf32Little, utf32Big} { // a mark may start with another one
 		if bytes.HasPrefix(raw, []byte(marked.mark)) {
 			e, isMarked = marked, true
 		}
@@ -121,9 +130,9 @@ func decode(raw []byte, r rewriter, from string) (string, encoding, error) {
 	if r.isXML && !isMarked {
 		e = declaredIn(raw)
 	}
-	if !e.isUTF16() && r.isLatin1 && !utf8.Valid(raw) {
+	if !e.isWide() && r.isLatin1 && !utf8.Valid(raw) {
 		e = latin1
-	} else if !isMarked && r.isCodePage && !utf8.Valid(raw) {
+	} else if !isMarked && r.isCodePage && !e.declared && !utf8.Valid(raw) {
 		e = codePage(from)
 	}
 	text := string(raw[len(e.mark):])

@@ -176,6 +176,17 @@ func FuzzLRC(f *testing.F) {
 		again(t, "lrc", out, document.Options{})
 	})
 }
+func FuzzEML(f *testing.F) {
+	for _, c := range mails {
+		f.Add(strings.ReplaceAll(c.head, "\n", "\r\n")+"\r\n"+c.body, "a\n> b")
+	}
+	for _, text := range []string{"0:\nA", "Content-Type:text/plain;0\n\nA"} {
+		f.Add(text, "\xc0")
+	}
+	fuzzKind(f, "eml", func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, "eml", out, document.Options{})
+	})
+}
 func FuzzVTT(f *testing.F) { fuzzKind(f, "vtt", cuesAgain("vtt")) }
 
 // cuesAgain checks that the times and settings of cues have not changed.

@@ -21,6 +21,7 @@
 //	  ttml.go                    TTML: captions
 //	  tmx.go                     translation memories
 //	fluent.go, php.go            Fluent, arrays of PHP
+//	eml.go                       mails
 //
 // A kind is a function that goes through a document's text and tells a [pass] which bytes to replace by which text. A segment
 // whose translation equals it keeps its bytes, so its notation in the document never needs to be reproduced.
@@ -63,6 +64,7 @@ func Kinds() []*document.Kind {
 		newKind("tmx", []string{".tmx"}, "application/x-tmx+xml", markup.XML, tmx, each(100, "<=")),
 		newKind("ftl", []string{".ftl"}, "text/x-fluent", markup.Text, fluent, each(100, "\n")),
 		newKind("php", []string{".php"}, "application/x-httpd-php", markup.Text, php, each(20, "[(")),
+		newKind("eml", []string{".eml"}, "message/rfc822", markup.HTML, eml, each(20, "\n")),
 		newKind("svg", []string{".svg"}, "image/svg+xml", markup.HTML, svg, each(500, "<=")),
 		newKind("properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")),
 		newKind("android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")),
@@ -77,7 +79,7 @@ func Kinds() []*document.Kind {
 // few copies of it.
 func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass) error, memory func(text string) int64) *document.Kind {
 	isXML := slices.Contains([]string{"html", "ttml", "ts", "xliff", "android", "resx", "stringsdict", "svg", "tmx"}, name)
-	r := rewriter{rewrite, memory, name == "properties", isXML, slices.Contains([]string{"srt", "sbv", "lrc", "csv", "tsv"}, name)}
+	r := rewriter{rewrite, memory, name == "properties", name == "eml", isXML, slices.Contains([]string{"srt", "sbv", "lrc", "csv", "tsv", "html", "txt"}, name)}
 	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: form, Rewrite: r.rewrite}
 }
 
@@ -86,6 +88,7 @@ type rewriter struct {
 	pass       func(p *pass) error
 	memory     func(text string) int64
 	isLatin1   bool // text that is not UTF-8 is ISO 8859-1
+	isRaw      bool // the text has parts in other encodings
 	isXML      bool // the head may declare the encoding
 	isCodePage bool // text that is not UTF-8 is in the code page of its language
 }

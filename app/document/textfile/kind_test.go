@@ -132,6 +132,7 @@ func TestSegments(t *testing.T) {
 		"cue with an empty line":           {"srt", "1\n00:00:01,000 --> 00:00:02,000\nOne\n\nmore", []string{"One", "more"}},
 		"note of WebVTT":                   {"vtt", "WEBVTT\n\nNOTE x\ny\n\n00:01.000 --> 00:02.000\nText", []string{"Text"}},
 		"tabs":                             {"csv", "Some words\tb, c\n", []string{"Some words", "b, c"}},
+		"comments before a table":          {"csv", "# Comment, of b\nSome words\tb, c\n", []string{"# Comment, of b", "Some words", "b, c"}},
 		"quoted line ends":                 {"csv", "x,\"one\r\ntwo\"\r\n", []string{"x", "one\r\ntwo"}},
 		"codes in a table":                 {"tsv", "https://a.b/c\tfile_name\tText here", []string{"Text here"}},
 		"description of a message":         {"json", `{"a":{"message":"One","description":"Two","placeholders":{"x":{"content":"$1","example":"Three words"}}},"b":{"description":"Four"}}`, []string{"One"}},

@@ -66,7 +66,7 @@ func (f formatter) percents(text string) func(string) string {
 	isPrintf := func(conversion string) bool {
 		return strings.ContainsAny(conversion[len(conversion)-1:], "diouxXfgcs@%")
 	}
-	if f == none || !slices.ContainsFunc(conversions, isPrintf) { // strftime has others
+	if f == none || !slices.ContainsFunc(conversions, isPrintf) || strings.Contains(conversion.ReplaceAllString(text, ""), "%") { // strftime has others
 		return func(translation string) string { return translation }
 	}
 	slices.SortFunc(conversions, func(a, b string) int { return len(b) - len(a) })

@@ -18,6 +18,7 @@ func TestFormatters(t *testing.T) {
 		{"json", `{"@a":{},"a":"the {name} {n, plural, other {x}}"}`, "the {name} {n, plural, other {x}}", "l'{name}", `{"@a":{},"a":"l'{name}"}`},
 		{"json", `{"a":"the {name}"}`, "the {name}", "l'{name}", `{"a":"l'{name}"}`},
 		{"json", `{"a":"the %d%% of %s"}`, "the %d%% of %s", "50 %d'achat: %d %% de %s, 5 %", `{"a":"50 %d'achat: %d %% de %s, 5 %%"}`},
+		{"json", `{"a":"\"%old%\" of %d"}`, `"%old%" of %d`, `"%old%" von %d`, `{"a":"\"%old%\" von %d"}`},
 		{"json", `{"a":"on %d %B"}`, "on %d %B", "le %d %B", `{"a":"le %d %B"}`},
 		{"json", `{"a":"50% off"}`, "50% off", "50 %d'achat", `{"a":"50 %d'achat"}`},
 		{"strings", `"a" = "%@ is 5%% off";`, "%@ is 5%% off", "5 %d'achat %@", `"a" = "5 %%d'achat %@";`},

@@ -49,3 +49,13 @@ func TestSignsOfMessageFiles(t *testing.T) {
 		assert.Equal(t, c.want, got)
 	}
 }
+
+// A memory in another language than the source has variants in the source, which are translated, or has nothing to translate.
+func TestMemoryOfAnotherLanguage(t *testing.T) {
+	const text = `<tmx><header srclang="de"/><tu><tuv xml:lang="de"><seg>eins</seg></tuv><tuv xml:lang="EN-US"><seg>one</seg></tuv></tu><tu><tuv xml:lang="de"><seg>zwei</seg></tuv></tu></tmx>`
+	for from, want := range map[string][]string{"": {"eins", "zwei"}, "de": {"eins", "zwei"}, "en": {"one"}, "fr": nil} {
+		got, err := segments(t, kindNamed(t, "tmx"), text, document.Options{From: from, To: "ru"})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, from)
+	}
+}

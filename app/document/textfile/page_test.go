@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,13 +55,16 @@ func TestEncodingOfHTML(t *testing.T) {
 	}
 	_, err := segments(t, kindNamed(t, "html"), "<p>caf\xe9</p>", document.Options{})
 	requireRefused(t, err)
+	got, err := segments(t, kindNamed(t, "html"), "<script>"+strings.Repeat("a()\n", 1000)+"</script><meta charset=windows-1251><p>\xe4\xe0</p>", document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"да"}, got)
 }
 
 // A text of an old program is in the code page of its language, and its translation in UTF-8.
 func TestCodePages(t *testing.T) {
 	for _, c := range [][4]string{
 		{"srt", "ru", "1\n00:00:01,000 --> 00:00:02,000\n\xe4\xe0\n", "1\n00:00:01,000 --> 00:00:02,000\nДА\n"},
-		{"csv", "fr-CA", "caf\xe9,1\n", "CAFÉ,1\n"}, {"tsv", "ja", "\x93\xfa\x96{ x\ta\n", "日本 X\tA\n"},
+		{"csv", "fr-CA", "caf\xe9,1\n", "CAFÉ,1\n"}, {"html", "ru", "<p>\xe4\xe0</p>", "<p>ДА</p>"}, {"txt", "el", "\xed\xe1\xe9", "ΝΑΙ"}, {"tsv", "ja", "\x93\xfa\x96{ x\ta\n", "日本 X\tA\n"},
 	} {
 		for to, want := range map[string]string{"": c[2], "de": "\uFEFF" + c[3]} {
 			change := upper(markup.Text)

@@ -164,6 +164,8 @@ func TestIdentityKeepsEveryByte(t *testing.T) {
 			"byte order mark":  "\uFEFF" + text,
 			"lines of Windows": strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"),
 			"UTF-16":           utf16Little.write(t, text),
+			"UTF-32":           utf32Little.write(t, text),
+			"UTF-32, big":      utf32Big.write(t, text),
 			"UTF-16, big":      utf16Big.write(t, text),
 		} {
 			o := document.Options{}
@@ -200,7 +202,7 @@ func TestEncodingsOfXML(t *testing.T) {
 			if label == "KOI8-R" {
 				source, translation, lacking = "кафе открыто", "Ёлка “да” 日", []string{"“", "”", "日"}
 			}
-			if form := fmt.Sprint(e.form); !e.isUTF16() && regexp.MustCompile("ASCII|JI?[PS]|GB|Big|KR").MatchString(form) {
+			if form := fmt.Sprint(e.form); !e.isWide() && regexp.MustCompile("ASCII|JI?[PS]|GB|Big|KR").MatchString(form) {
 				source, translation, lacking = "ソ表 open", "表 “大” ы ไ", []string{"ไ"}
 				switch form {
 				case "US-ASCII":
@@ -213,7 +215,7 @@ func TestEncodingsOfXML(t *testing.T) {
 					lacking = nil
 				}
 			}
-			if e.isUTF16() {
+			if e.isWide() {
 				lacking = nil
 			} else if label == "windows-1252" {
 				lacking = []string{"日"}

@@ -38,13 +38,17 @@ type cell struct {
 	last       bool // last of its row
 }
 
-// guess returns the separator with which the first row has the most cells, or the separator of Excel's sep= line.
+// guess returns the separator with which the first row that is no comment has the most cells, or that of Excel's sep= line.
 func (t *table) guess() byte {
 	if rest, ok := strings.CutPrefix(t.text, "sep="); ok && len(rest) > 1 && strings.ContainsAny(rest[1:2], "\r\n") {
 		t.at = len("sep=") + 1 + len(lineEnd(rest))
 		return rest[0]
 	}
+	defer func(at int) { t.at = at }(t.at)
 	start, best, most := t.at, separators[0], 0
+	for strings.HasPrefix(t.text[start:], "#") && strings.Contains(t.text[start:], "\n") { // a comment
+		start += strings.IndexByte(t.text[start:], '\n') + 1
+	}
 	for i := range len(separators) {
 		t.at, t.separator = start, separators[i]
 		cells := 0
@@ -55,7 +59,6 @@ func (t *table) guess() byte {
 			best, most = separators[i], cells
 		}
 	}
-	t.at = start
 	return best
 }
 

@@ -12,7 +12,7 @@ func tmx(p *pass) error {
 	var u tmxUnit
 	from := p.options.From
 	return xmlFormat{"tmx", "is no TMX", func(x *xmlReader, e *xmlElement) error {
-		if lang := e.attribute("srclang"); lang != "" && lang != "*all*" && (e.name == "header" || e.name == "tu") {
+		if lang := e.attribute("srclang"); p.options.From == "" && lang != "" && lang != "*all*" && (e.name == "header" || e.name == "tu") {
 			from = lang
 		}
 		if e.name == "tu" {
@@ -58,8 +58,8 @@ func isLanguage(code, other string) bool {
 
 // fill translates the unit if it has no text in the target language.
 func (u *tmxUnit) fill(x *xmlReader) error {
-	isNew := u.target.end == 0
-	if !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" {
+	isNew, lang := u.target.end == 0, u.source.attribute("lang")
+	if x.options.From != "" && lang != "" && !isLanguage(lang, x.options.From) || !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" {
 		return nil
 	}
 	translation, isChanged, err := x.content(&u.text, x.translate)

@@ -46,7 +46,7 @@ type xmlElement struct {
 func (f xmlFormat) read(p *pass) error {
 	x := &xmlReader{pass: p, decoder: xml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))}
 	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
-		if p.encoding.declared || p.encoding.isUTF16() && strings.HasPrefix(strings.ToLower(label), "utf-16") {
+		if p.encoding.declared || p.encoding.isWide() && strings.HasPrefix(strings.ToLower(label), "utf-16") {
 			return input, nil
 		}
 		return nil, document.Refuse(nil, "the XML is in %s: save it as UTF-8", label)
