@@ -1,14 +1,17 @@
 package source_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -306,4 +309,20 @@ func TestNewRefusesConfig(t *testing.T) {
 		require.ErrorContains(t, err, tt.text)
 		assert.False(t, strings.Contains(err.Error(), "hf_"), "the token stays secret")
 	}
+}
+
+// A name without an address is looked up once.
+func TestNoAddress(t *testing.T) {
+	c, err := source.New(source.Config{Endpoint: "http://nosuch.invalid"})
+	require.NoError(t, err)
+	c.SetWait(func(context.Context, time.Duration) error {
+		t.Error("another try")
+		return nil
+	})
+	ref, err := source.ParseRef("owner/name", "")
+	require.NoError(t, err)
+	_, err = c.Pull(t.Context(), ref, t.TempDir())
+	_, ok := errors.AsType[*net.DNSError](err)
+	assert.True(t, ok, "%v", err)
+	assert.ErrorContains(t, err, "there is no address of nosuch.invalid: check its name, the network and the DNS of this machine")
 }

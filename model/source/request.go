@@ -33,6 +33,9 @@ func (c *Client) newHTTP() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if err := Lookup(ctx, address); err != nil {
+			return nil, err
+		}
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
@@ -40,6 +43,24 @@ func (c *Client) newHTTP() *http.Client {
 		return stallingConn{conn, c.stallTimeout}, nil
 	}
 	return &http.Client{Transport: transport, CheckRedirect: c.redirect}
+}
+
+// lookupTimeout limits the search for the addresses of a host.
+const lookupTimeout = 5 * time.Second
+
+// Lookup fails if no address of a host (address may have a port) is found within 5 s. The error is a *net.DNSError with a remedy:
+// another try would only repeat the wait.
+func Lookup(ctx context.Context, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	lookup, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	if _, err = net.DefaultResolver.LookupHost(lookup, host); err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("there is no address of %s: check its name, the network and the DNS of this machine: %w", host, err)
 }
 
 // stallingConn is a connection whose reads fail after a time without a byte.
@@ -180,6 +201,9 @@ func networkError(target *url.URL, err error) error {
 	}
 	err = fmt.Errorf("%s: %w", redact(target), err)
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, errRedirect) {
+		return err
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return err
 	}
 	return transientError{err}
