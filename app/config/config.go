@@ -204,11 +204,27 @@ func Misspelt(environ []string) map[string]string {
 			continue
 		}
 		near := slices.DeleteFunc(spelling.Near(name, names), func(own string) bool { return ofAnother(name, own) })
+		if len(near) == 0 {
+			near = shortened(name, names)
+		}
 		if len(near) > 0 {
 			found[name] = strings.Join(near, " or ")
 		}
 	}
 	return found
+}
+
+// shortened returns the first name that a name is without its first word, or with the program's: PORT and DRAGOMAN_PORT for
+// APP_PORT. Without the program's word only PORT counts, which platforms set for the services that they run.
+func shortened(name string, names []string) []string {
+	short, own := strings.CutPrefix(name, "DRAGOMAN_")
+	for _, candidate := range names {
+		_, rest, _ := strings.Cut(candidate, "_")
+		if (own || name == "PORT") && (short == candidate || short == rest) {
+			return []string{candidate}
+		}
+	}
+	return nil
 }
 
 // ServiceLinks returns the names of variables that Parse ignores because Kubernetes set them to the address of a service.
