@@ -110,6 +110,9 @@ func (s *server) run(ctx context.Context) error {
 		cancel() // serving ends before ctx is done if accepting fails
 	}()
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", s.loader.version)
+	if cfg := s.loader.cfg; cfg.KeysFile == "" && s.listener.Addr().(*net.TCPAddr).IP.IsUnspecified() {
+		s.loader.log.Warn("no API keys are needed on any network of this machine", "remedy", "set API_KEYS_FILE, or APP_HOST=127.0.0.1 for this machine alone")
+	}
 	stopCalls := s.serveCalls()
 
 	t, err := s.start(ctx)
