@@ -43,9 +43,10 @@ type Program struct {
 
 // Exit codes of [Program.Run]. A program that a signal ended exits with 128 and the signal's number.
 const (
-	ExitOK    = 0
-	ExitError = 1
-	ExitUsage = 2
+	ExitOK     = 0
+	ExitError  = 1
+	ExitUsage  = 2
+	ExitPartly = 3 // some lines or documents were not translated
 )
 
 // Signalled is the cause of a context that a signal has ended.
@@ -83,6 +84,9 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
 	}
+	if _, ok := errors.AsType[*partlyError](err); ok {
+		return ExitPartly
+	}
 	return ExitError
 }
 
@@ -106,52 +110,33 @@ func OneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 func (p *Program) execute(ctx context.Context, args []string) error {
 	root := p.root()
 	root.SetArgs(slices.Clip(append([]string{}, args...))) // not nil, which would stand for the process's arguments
-	root.SetIn(p.Stdin)
-	root.SetOut(p.Stdout)
-	root.SetErr(p.Stderr)
 	return root.ExecuteContext(ctx)
 }
 
 func (p *Program) root() *cobra.Command {
 	root := p.serve()
 	root.Use, root.Short = "dragoman", "self-hosted translation service"
-	root.Long = `dragoman translates text with models of the families M2M100 and SMaLL-100 (100 languages,
-weights under MIT), NLLB-200 (202 languages, weights under CC BY-NC: not for commercial use),
-MADLAD-400 (over 400 languages), mBART-50 (52 languages), Opus-MT (some 1,400 pairs) and Firefox's
-(some 100 pairs).
-Without a command it serves HTTP.`
+	root.Long = `dragoman translates texts, documents and live text, by M2M100 and SMaLL-100 (100
+languages; MIT), NLLB-200 (202; CC BY-NC: not for commercial use), MADLAD-400
+(over 400), mBART-50 (52), Opus-MT (1,400 pairs) and Firefox's (100 pairs).`
 	root.Version, root.SilenceErrors, root.SilenceUsage = p.line(), true, true
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(p.serve(), p.pull(), p.models(), p.translate(), p.live(), p.mcp(), p.jobs(), p.glossaries(), p.key(), p.health(), p.monitor(), p.version())
 	root.Flags().SortFlags = false
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		help(cmd, args)
-		if cmd == root {
-			fmt.Fprintf(cmd.OutOrStdout(), "\nEnvironment:\n%s", variables())
-		}
-	})
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Stdout) // before the command completion is made, which keeps it
+	root.SetErr(p.Stderr)
+	p.completions(root)
+	p.setHelp(root)
 	return root
-}
-
-// variables returns a table of the environment variables.
-func variables() string {
-	var text strings.Builder
-	for _, v := range config.Variables() {
-		fmt.Fprintf(&text, "  %-20s %-10s %s\n", v.Name, v.Default, v.Help)
-	}
-	return text.String() + `
-Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, if it is set. The other variables of
-OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) apply, too.
-`
 }
 
 // serve returns the command that runs the service.
 func (p *Program) serve() *cobra.Command {
 	return &cobra.Command{
 		Use: "serve", Short: "Serve HTTP", Args: noArguments,
-		Long: "Serves HTTP. All settings come from the environment: see `dragoman help`.",
+		Long: "Serves HTTP. All settings come from the environment: see dragoman help config.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, log, err := Configure(p.Environ, p.log())
 			if err != nil {

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,6 +20,7 @@ import (
 	"dragoman/app/cli/clitest"
 	"dragoman/app/config"
 	"dragoman/app/translate"
+	"dragoman/model"
 	"dragoman/model/family"
 )
 
@@ -69,6 +72,10 @@ func TestUsage(t *testing.T) {
 		"hello":                                `unknown command "hello": use `,
 		"jobs wiat":                            `unknown command "jobs wiat" (did you mean wait?): use cancel, list, wait`,
 		"glossaries lst":                       `unknown command "glossaries lst" (did you mean list?)`,
+		"completion tcsh":                      `unknown command "completion tcsh": use bash, fish, powershell, zsh`,
+		"translate -f en -t fr nosuch.docx":    `nosuch.docx is the name of a document (stat nosuch.docx: no such file or directory)`,
+		"translate -f en -t fr a NoSuch/B.PDF": `NoSuch/B.PDF is the name of a document`,
+		"jobs --url ftp://x":                   `--url "ftp://x": use an address such as http://localhost:9527, or localhost:9527`,
 		"version --bogus":                      `version: unknown flag: --bogus`,
 		"version now":                          `version takes no arguments, got ["now"]`,
 		"serve --prot 1":                       `serve: unknown flag: --prot`,
@@ -118,24 +125,134 @@ func TestHelp(t *testing.T) {
 			r := execute(t, "", nil, args...)
 			assert.Equal(t, ExitOK, r.code, args)
 			assert.Contains(t, r.stdout, "dragoman "+c.Name(), args)
-			assert.NotContains(t, r.stdout, "APP_CONCURRENCY", "variables are the program's help")
+			assert.Equal(t, c.Name() == "config", strings.Contains(r.stdout, "APP_CONCURRENCY"), "variables are in the help of config")
+			checkHelp(t, r.stdout)
 			assert.Empty(t, r.stderr)
 		}
 		for _, below := range c.Commands() {
 			r := execute(t, "", nil, "help", c.Name(), below.Name())
 			assert.Contains(t, r.stdout, "dragoman "+c.Name()+" "+below.Name())
+			if c.Name() != "completion" { // cobra's own
+				checkHelp(t, r.stdout)
+			}
 		}
 	}
 	for _, args := range []string{"help", "--help", "-h"} {
 		r := execute(t, "", nil, args)
 		assert.Equal(t, ExitOK, r.code)
+		lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+		assert.LessOrEqual(t, len(lines), 23, "a screen has 24 lines")
+		for _, c := range commands {
+			if c.IsAvailableCommand() {
+				assert.Contains(t, r.stdout, "\n  "+c.Name()+" ")
+			}
+		}
+	}
+	for _, args := range [][]string{{"help", "config"}, {"config"}, {"man"}} {
+		r := execute(t, "", nil, args...)
+		assert.Equal(t, ExitOK, r.code)
 		for _, v := range config.Variables() {
 			assert.Contains(t, r.stdout, v.Name)
 		}
+		assert.NotRegexp(t, "`|\\]\\(", r.stdout, "Markdown")
 	}
 	for _, args := range []string{"version", "--version"} {
 		assert.Contains(t, execute(t, "", nil, args).stdout, "dragoman dev (go")
 	}
+}
+
+// checkHelp asserts that help fits a terminal and has no Markdown.
+func checkHelp(t *testing.T, help string) {
+	t.Helper()
+	assert.NotRegexp(t, "`|\\]\\(", help)
+	for line := range strings.Lines(help) {
+		if utf8.RuneCountInString(strings.TrimSpace(line)) > 80 {
+			t.Errorf("longer than 80 columns: %s", line)
+		}
+	}
+}
+
+// The manual page has every command, flag and variable; man itself finds no fault with it where it is installed.
+func TestManual(t *testing.T) {
+	page := execute(t, "", nil, "man").stdout
+	for _, want := range []string{".TH DRAGOMAN 1", ".SH ENVIRONMENT", `.SS "dragoman translate \-f en \-t fr [TEXT]...`, `.SS "dragoman jobs wait ID`, `\-\-alternatives`, `\-f, \-\-from`} {
+		assert.True(t, strings.Contains(page, want), want)
+	}
+	path, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("there is no groff")
+	}
+	groff := exec.Command(path, "-k", "-man", "-ww", "-Tutf8", "-z")
+	groff.Stdin = strings.NewReader(page)
+	out, err := groff.CombinedOutput()
+	assert.NoError(t, err)
+	assert.Empty(t, string(out))
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		r := execute(t, "", nil, "completion", shell)
+		assert.Equal(t, ExitOK, r.code)
+		assert.Contains(t, r.stdout, "dragoman")
+	}
+	for args, want := range map[string][]string{
+		"translate --from ":        {"auto\tdetected", "fr\tFrench", "yue\tCantonese"},
+		"translate -t ":            {"fr\tFrench", "ja\tJapanese"},
+		"live --to ":               {"fr\tFrench"},
+		"translate --format ":      {"text", "html", "xml"},
+		"translate -o x --format ": {"docx", "md"},
+		"translate --header ":      {"auto", "keep", "translate"},
+		"pull --precision ":        {"int8", "fp32"},
+		"glossaries add x --from ": {"fr\tFrench"},
+		"":                         {"translate\t"},
+		"jobs ":                    {"cancel\tEnd a job"},
+		"completion ":              {"bash\t", "zsh\t", "fish\t", "powershell\t"},
+	} {
+		r := execute(t, "", nil, append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		assert.Equal(t, ExitOK, r.code, args)
+		for _, one := range want {
+			assert.Contains(t, r.stdout, one, args)
+		}
+	}
+	dir := t.TempDir()
+	writeExport(t, filepath.Join(dir, "en-ja", "1"), "en", "ja")
+	environ := []string{"MODEL_REPOSITORY=" + dir}
+	assert.Contains(t, execute(t, "", environ, "__complete", "translate", "--model", "").stdout, "en-ja\n")
+	r := execute(t, "", environ, "__complete", "translate", "--to", "")
+	assert.Contains(t, r.stdout, "ja\tJapanese")
+	assert.NotContains(t, r.stdout, "yue", "the models do not have it")
+}
+
+// writeExport writes the manifest of an exported model without files.
+func writeExport(t *testing.T, dir string, languages ...string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.WeightsFile), []byte("abc"), 0o644))
+	weights, err := model.HashFile(t.Context(), filepath.Join(dir, model.WeightsFile))
+	require.NoError(t, err)
+	stack := model.Stack{Layers: 1, Heads: 2, FFN: 8}
+	m := model.Manifest{Format: model.ManifestFormat, Precision: model.INT8, Family: "marian", Source: "owner/name", License: "mit", Languages: languages,
+		Spec:  model.Spec{VocabSize: 100, DModel: 8, MaxPositions: 16, Encoder: stack, Decoder: stack, EOS: 2},
+		Files: map[string]model.File{model.WeightsFile: weights}}
+	require.NoError(t, m.Write(dir))
+}
+
+// Without a repository, models lists what serve has used before.
+func TestModelsOfTheCache(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	r := execute(t, "", nil, "models")
+	assert.Equal(t, ExitError, r.code)
+	assert.Contains(t, r.stderr, "there are no models yet")
+
+	cache := filepath.Join(os.Getenv("XDG_CACHE_HOME"), "dragoman")
+	writeExport(t, filepath.Join(cache, "m2m100-418M-1a2b3c4d-int8"), "de", "en", "fr")
+	require.NoError(t, os.MkdirAll(filepath.Join(cache, "half"), 0o755)) // of an export that was interrupted
+	saved := t.TempDir()
+	writeExport(t, saved, "en", "ja")
+	r = execute(t, "", []string{"SAVE_WEIGHTS=" + saved}, "models")
+	assert.Equal(t, ExitOK, r.code, r.stderr)
+	assert.Regexp(t, `(?m)^m2m100-418M-1a2b3c4d-int8 +1 +marian +int8 +3 +mit +3 B +served$`, r.stdout)
+	assert.Regexp(t, `(?m)^`+filepath.Base(saved)+` +1 +marian +int8 +2 +mit `, r.stdout)
 }
 
 // A variable that Kubernetes sets for a service called grpc is reported once, with a remedy.
@@ -148,17 +265,6 @@ func TestConfigureTellsServiceLinks(t *testing.T) {
 	assert.Contains(t, lines[0], "enableServiceLinks: false")
 	assert.Contains(t, lines[0], "variable=GRPC_PORT")
 	assert.Contains(t, lines[1], "did_you_mean=APP_PORT")
-}
-
-func TestCompletion(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		r := execute(t, "", nil, "completion", shell)
-		assert.Equal(t, ExitOK, r.code)
-		assert.Contains(t, r.stdout, "dragoman")
-	}
-	r := execute(t, "", nil, "__complete", "jobs", "")
-	assert.Equal(t, ExitOK, r.code)
-	assert.Contains(t, r.stdout, "cancel\tEnd a job")
 }
 
 // After a signal, a command exits with the code that shells expect and without an error for programmers. A service that shuts

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,9 +60,12 @@ reason if not. Meant for health checks in images without a shell and curl.`,
 // the same environment.
 func serviceURL(environ []string, base string) (*url.URL, error) {
 	if base != "" {
+		if _, _, err := net.SplitHostPort(base); err == nil && !strings.Contains(base, "/") {
+			base = "http://" + base
+		}
 		u, err := url.Parse(base)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("--url %q: use an address such as http://localhost:9527", base)
+			return nil, fmt.Errorf("--url %q: use an address such as http://localhost:9527, or localhost:9527", base)
 		}
 		return u, nil
 	}

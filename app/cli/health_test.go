@@ -141,7 +141,7 @@ func TestHealthUsage(t *testing.T) {
 		{"no time", nil, []string{"--timeout", "0"}, "health: --timeout 0s: use a time above 0, such as 3s"},
 		{"a negative time", nil, []string{"--timeout", "-1s"}, "health: --timeout -1s: use a time above 0, such as 3s"},
 		{"a time without a unit", nil, []string{"--timeout", "3"}, `health: invalid argument "3" for "--timeout" flag`},
-		{"no scheme", nil, []string{"--url", "localhost:9527"}, `health: --url "localhost:9527": use an address such as http://localhost:9527`},
+		{"no scheme", nil, []string{"--url", "localhost"}, `health: --url "localhost": use an address such as http://localhost:9527, or localhost:9527`},
 		{"another scheme", nil, []string{"--url", "ftp://localhost"}, `health: --url "ftp://localhost": use`},
 		{"no host", nil, []string{"--url", "http:///readyz"}, `health: --url "http:///readyz": use`},
 		{"no address at all", nil, []string{"--url", "http://[::1"}, `health: --url "http://[::1": use`},

@@ -23,7 +23,7 @@ func (p *Program) jobs() *cobra.Command {
 	var o output
 	wait := &cobra.Command{
 		Use: "wait ID", Short: "Wait for a job and print its translations",
-		Long: `Waits for a job of ` + "`dragoman translate --job`" + ` or of another client, and prints its
+		Long: `Waits for a job of dragoman translate --job or of another client, and prints its
 translations, a line each. A translated document is written to the file that -o names; - is
 standard output.`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -11,7 +11,7 @@ import (
 func (p *Program) key() *cobra.Command {
 	var admin bool
 	cmd := &cobra.Command{
-		Use: "key NAME [rate=10/s] [burst=20] [chars=100000/m] [tokens=5000000/h]", Short: "Make an API key",
+		DisableFlagsInUseLine: true, Use: "key NAME [rate=10/s] [burst=20] [chars=100000/m] [tokens=5000000/h]", Short: "Make an API key",
 		Long: `Makes an API key. The key is printed on standard error, only now: give it to the caller. Its
 line for API_KEYS_FILE, with a digest of the key, is printed on standard output. The key of an
 admin also loads and unloads models.`,

@@ -46,7 +46,7 @@ input. On a terminal the translation of the unfinished sentence is shown as well
 
 // translateLive translates standard input in as many sessions as needed.
 func (r *remote) translateLive(ctx context.Context, request client.Request) error {
-	c, err := r.client()
+	c, err := r.client(ctx)
 	if err != nil {
 		return err
 	}

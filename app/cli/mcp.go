@@ -32,7 +32,7 @@ func (p *Program) mcp() *cobra.Command {
 
 // serveTools offers tools that call the running service, or a service that the command runs itself.
 func (r *remote) serveTools(ctx context.Context) (err error) {
-	c, err := r.client()
+	c, err := r.client(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (r *remote) ownService(ctx context.Context) (*ownService, error) {
 	}
 	s := &ownService{}
 	own := remote{r.Program, "http://" + net.JoinHostPort(loopback, strconv.Itoa(cfg.Port)), r.key}
-	if s.Client, err = own.client(); err != nil {
+	if s.Client, err = own.client(ctx); err != nil {
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(ctx)

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"dragoman/app/config"
 	"dragoman/model"
 	"dragoman/model/repository"
 )
@@ -20,9 +23,10 @@ func (p *Program) models() *cobra.Command {
 	var dirs []string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "models", Short: "List the models of a repository", Args: noArguments,
-		Long: `Lists the models of a repository, their versions and the pipelines. Faults of
-the repository go to standard error, a line each.`,
+		Use: "models", Short: "List the models of a repository, or of the cache", Args: noArguments,
+		Long: `Lists the models of a repository, their versions and the pipelines. Without a
+repository it lists the exported models of MODEL_WEIGHTS in the user's cache
+folder. Faults of the repository go to standard error, a line each.`,
 		RunE: func(*cobra.Command, []string) error { return p.listModels(dirs, asJSON) },
 	}
 	cmd.Flags().StringSliceVar(&dirs, "repository", nil, "model repository; can be repeated (MODEL_REPOSITORY)")
@@ -38,10 +42,13 @@ func (p *Program) listModels(dirs []string, asJSON bool) error {
 	if len(dirs) == 0 {
 		dirs = cfg.Repositories
 	}
-	if len(dirs) == 0 {
-		return usagef("models needs a repository: add --repository DIR, or set MODEL_REPOSITORY")
-	}
 	found := repository.Scan(dirs)
+	if len(dirs) == 0 {
+		found, err = prepared(cfg)
+	}
+	if err != nil {
+		return err
+	}
 	l := listing(found)
 	for _, line := range l.Problems {
 		fmt.Fprintln(p.Stderr, line)
@@ -58,6 +65,35 @@ func (p *Program) listModels(dirs []string, asJSON bool) error {
 		return errors.New("a repository or its configuration cannot be read, so what it holds is not listed: see above")
 	}
 	return nil
+}
+
+// prepared returns the exported models that serve has without a repository: those in the user's cache folder, each named like its
+// folder, and that of SAVE_WEIGHTS or of the exported folder MODEL_WEIGHTS.
+func prepared(cfg config.Config) (all repository.Snapshot, err error) {
+	dirs := []string{cfg.SaveWeights, cfg.Weights}
+	if cache, err := os.UserCacheDir(); err == nil {
+		found, _ := filepath.Glob(filepath.Join(cache, "dragoman", "*")) // fails only on a bad pattern
+		dirs = append(dirs, found...)
+	}
+	for _, dir := range dirs {
+		if _, err := os.Stat(filepath.Join(dir, model.ManifestFile)); dir == "" || err != nil {
+			continue
+		}
+		one, err := repository.Single(filepath.Base(dir), dir)
+		if err != nil {
+			all.Problems = append(all.Problems, repository.Problem{Path: dir, Text: err.Error()})
+			continue
+		}
+		v := &one.Models[0].Versions[0]
+		for _, file := range v.Manifest.Files {
+			v.Bytes += file.Size
+		}
+		all.Models, all.Order = append(all.Models, one.Models...), append(all.Order, one.Order...)
+	}
+	if len(all.Models)+len(all.Problems) == 0 {
+		return all, errors.New("there are no models yet: serve has the bundled one; dragoman pull fetches others, and --repository DIR names a repository")
+	}
+	return all, nil
 }
 
 // printJSON prints a value as indented JSON.

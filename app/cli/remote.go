@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
+	"net/url"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dragoman/app/client"
+	"dragoman/model/source"
 )
 
 // remote is a running service, from flags.
@@ -58,7 +61,7 @@ func serviceCommands[T any](p *Program, cmd *cobra.Command, get func(*client.Cli
 // withClient returns a command's function that calls do with a client of the service that the parsed flags name.
 func (r *remote) withClient(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		c, err := r.client()
+		c, err := r.client(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -67,7 +70,7 @@ func (r *remote) withClient(do func(ctx context.Context, c *client.Client, args 
 	}
 }
 
-func (r *remote) client() (*client.Client, error) {
+func (r *remote) client(ctx context.Context) (*client.Client, error) {
 	_, log, err := Configure(warningsOnly(r.Environ), r.Stderr)
 	if err != nil {
 		return nil, err
@@ -83,12 +86,24 @@ func (r *remote) client() (*client.Client, error) {
 	if err != nil {
 		return nil, &UsageError{err}
 	}
+	if err := r.resolves(ctx, target); err != nil {
+		c.Close()
+		return nil, err
+	}
 	return c, nil
+}
+
+// resolves fails if the service's name has no address, which the client would try several times. A proxy finds the address itself.
+func (r *remote) resolves(ctx context.Context, target *url.URL) error {
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: target}); proxy != nil || err != nil {
+		return nil
+	}
+	return source.Lookup(ctx, target.Hostname())
 }
 
 // translateLines submits all lines as one job, and prints the translations when it is done.
 func (r *remote) translateLines(ctx context.Context, request client.Request, source lineSource, out printer) error {
-	c, err := r.client()
+	c, err := r.client(ctx)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dragoman/app/client"
+	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
 )
 
@@ -25,9 +26,12 @@ translations: the number of the text, the score and the translation, separated b
 arguments are documents or folders of documents, and each translated document is written to the file
 or folder that -o names. The model is the first one for the languages, or the one that --model names.
 Warnings and errors go to standard error, with LOG_LEVEL=info also the progress.
+A line or document that cannot be translated is reported there, with its number
+or name, the others are translated, and the exit code is 3; for the line there
+is an empty one. With --strict it ends the command.
 
 With --job a running service translates, and no model is loaded here. The job goes on when this
-command ends; ` + "`dragoman jobs wait ID`" + ` then prints the translations.`
+command ends; dragoman jobs wait ID then prints the translations.`
 
 const translateExamples = `  dragoman translate -f en -t fr "Where is the station?"
   dragoman translate -f en -t fr <lines.txt
@@ -68,9 +72,12 @@ func (f *translateFlags) run(ctx context.Context, texts []string) error {
 		return f.service.translateLines(ctx, request, source, out)
 	}
 	return f.withModel(ctx, len(texts), func(j *local) error {
-		j.bar = newBar(f.Stderr, IsTerminal(f.Stderr) && !IsTerminal(f.Stdout), cmp.Or(len(texts), -1))
+		j.bar = newBar(f.Stderr, IsTerminal(f.Stderr) && (len(texts) > 0 || !IsTerminal(f.Stdout)), -1)
 		defer func() { _ = j.bar.Clear() }() // a display that fails must not fail the job
-		return source.each(ctx, j.translateLines)
+		if err := source.each(ctx, j.translateLines); err != nil {
+			return err
+		}
+		return j.partly.err()
 	})
 }
 
@@ -88,12 +95,20 @@ func (f *translateFlags) translateDocuments(ctx context.Context, names []string)
 		return f.service.translateDocuments(ctx, *f, request, list)
 	}
 	return f.withModel(ctx, 0, func(j *local) error {
+		j.partly.what = "documents"
 		for _, d := range list {
-			if err := j.translateDocument(ctx, d); err != nil {
-				return fmt.Errorf("%s: %w", d.from, err)
+			j.partly.all++
+			err := j.translateDocument(ctx, d)
+			if err == nil {
+				continue
 			}
+			err = fmt.Errorf("%s: %w", d.from, err)
+			if j.strict || len(list) == 1 || ctx.Err() != nil {
+				return err
+			}
+			j.partly.report(j.Stderr, err)
 		}
-		return nil
+		return j.partly.err()
 	})
 }
 
@@ -129,7 +144,33 @@ type local struct {
 	translateFlags
 	translator *translate.Service
 	out        printer
-	bar        *progressbar.ProgressBar // of lines; nil: none
+	bar        *progressbar.ProgressBar // of sentences; nil: none
+	sentences  int                      // of the lines so far
+	partly     partlyError
+}
+
+// partlyError is the error of input that was translated only in part.
+type partlyError struct {
+	what        string // lines or documents
+	failed, all int
+}
+
+func (e *partlyError) Error() string {
+	return fmt.Sprintf("%d of %d %s were not translated: see above", e.failed, e.all, e.what)
+}
+
+// report prints why a part of the input is not translated.
+func (e *partlyError) report(to io.Writer, err error) {
+	e.failed++
+	fmt.Fprintf(to, "dragoman: %s\n", OneLine(err))
+}
+
+// err returns e if a part of the input was not translated.
+func (e *partlyError) err() error {
+	if e.failed == 0 {
+		return nil
+	}
+	return e
 }
 
 // request returns a request with the options of the flags, without records.
@@ -228,29 +269,75 @@ func readLines(in *bufio.Reader) (lines []string, err error) {
 	return lines, err
 }
 
-// translateLines translates and prints lines. It is of type takeLines.
+// translateLines translates and prints lines. It is of type takeLines. A line that cannot be translated is reported, and an empty
+// line is printed for it.
 func (j *local) translateLines(ctx context.Context, name string, first int, lines []string) error {
 	if len(lines) == 0 {
 		return nil
 	}
+	j.partly.what = "lines"
+	j.partly.all += len(lines)
 	request := j.request()
 	request.Alternatives = j.alternatives
+	var at []int // the lines of the records
 	for i, line := range lines {
 		request.Records = append(request.Records, translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line})
+		at = append(at, i)
 	}
-	translated, err := j.translator.Translate(ctx, request)
-	if err != nil {
-		return j.explain(err)
-	}
-	results := make([]client.Result, len(translated))
-	for i, r := range translated {
-		results[i].Text = r.Text
-		for _, a := range r.Alternatives {
-			results[i].Alternatives = append(results[i].Alternatives, client.Alternative(a))
+	before := j.sentences
+	request.Progress = func(done, all int) {
+		j.sentences = before + all
+		if j.bar != nil {
+			j.bar.ChangeMax(before + all)
+			_ = j.bar.Set(before + done) // a display that fails must not fail the job
 		}
 	}
+	results := make([]client.Result, len(lines))
+	for len(at) > 0 {
+		translated, err := j.translator.Translate(ctx, request)
+		if err == nil {
+			for i, r := range translated {
+				results[at[i]].Text = r.Text
+				for _, a := range r.Alternatives {
+					results[at[i]].Alternatives = append(results[at[i]].Alternatives, client.Alternative(a))
+				}
+			}
+			break
+		}
+		from, to := faultyRecords(err, len(at))
+		if from == to || j.strict {
+			return j.explain(err)
+		}
+		for _, bad := range request.Records[from:to] {
+			j.partly.report(j.Stderr, lineError(bad.ID, err))
+		}
+		request.Records, at = slices.Delete(request.Records, from, to), slices.Delete(at, from, to)
+	}
 	if j.bar != nil {
-		_ = j.bar.Add(len(results))
+		_ = j.bar.Clear()
 	}
 	return j.out.print(results)
+}
+
+// faultyRecords returns the range of the records, of so many, that an error is about; an empty range for other errors.
+func faultyRecords(err error, records int) (from, to int) {
+	refused, ok := errors.AsType[*translate.Error](err)
+	if !ok {
+		return 0, 0
+	}
+	if refused.Code == translate.CodeUnsupportedSource { // of all of them
+		return 0, records
+	}
+	if n, _ := fmt.Sscanf(refused.Field, "records[%d]", &from); n == 1 && from < records {
+		return from, from + 1
+	}
+	return 0, 0
+}
+
+// lineError returns an error that begins with the name of a line instead of the record's, without advice for programs.
+func lineError(line string, err error) error {
+	refused, _ := errors.AsType[*translate.Error](err)
+	message, _ := strings.CutPrefix(refused.Message, "record "+excerpt.Quote(line)+": ")
+	message, _, _ = strings.Cut(message, ", or set detail in a request")
+	return fmt.Errorf("%s: %s", line, message)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/cli/clitest"
 	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/app/translate/translatetest"
@@ -118,4 +120,59 @@ func TestInterruptWhileReading(t *testing.T) {
 	cancel()
 	job, _ := echoJob(t, io.Discard)
 	assert.ErrorIs(t, takeLines(job.translateLines).readAll(ctx, "line", in), context.Canceled)
+}
+
+// A line that cannot be translated is reported with its number, and the others are translated; with --strict it ends the command.
+func TestBadLines(t *testing.T) {
+	const bad = "\xff\xfe"
+	for _, test := range []struct {
+		name, input string
+		args        []string
+		code        int
+		out, err    string
+	}{
+		{"one of three", "one\n" + bad + "\nthree\n", nil, ExitPartly, "one\n\nthree\n", "line 2: the text is not UTF-8\ndragoman: 1 of 3 lines were not translated: see above\n"},
+		{"first and last", bad + "\ntwo\n" + bad, nil, ExitPartly, "\ntwo\n\n", "line 1: the text is not UTF-8\ndragoman: line 3: the text is not UTF-8\ndragoman: 2 of 3 lines"},
+		{"too long", "one\n" + strings.Repeat("x", 1001) + "\nthree\n", nil, ExitPartly, "one\n\nthree\n", "line 2: the text has 1001 characters"},
+		{"the only one", bad, nil, ExitPartly, "\n", "line 1: the text is not UTF-8\ndragoman: 1 of 1 lines"},
+		{"in a later chunk", strings.Repeat("x\n", chunkLines+3) + bad + "\ny\n", nil, ExitPartly, strings.Repeat("x\n", chunkLines+3) + "\ny\n", "line 260: the text is not UTF-8"},
+		{"as JSON", "one\n" + bad + "\n", []string{"--json"}, ExitPartly, "{\"text\":\"one\"}\n{\"text\":\"\"}\n", "line 2: "},
+		{"strict", "one\n" + bad + "\nthree\n", []string{"--strict"}, ExitError, "", `dragoman: record "line 2": the text is not UTF-8`},
+		{"none", "one\ntwo\n", nil, ExitOK, "one\ntwo\n", ""},
+		{"arguments", "", []string{"one", bad}, ExitPartly, "one\n\n", "argument 2: the text is not UTF-8"},
+		{"an unknown language", "one\n", []string{"-t", "tlh"}, ExitUsage, "", "use one of en fr"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := execute(t, test.input, nil, append([]string{"translate", "-f", "en", "-t", "fr"}, test.args...)...)
+			assert.Equal(t, test.code, r.code, r.stderr)
+			assert.Equal(t, test.out, r.stdout)
+			assert.Contains(t, r.stderr, test.err)
+		})
+	}
+}
+
+// The progress of one long text is told sentence by sentence.
+func TestProgressOfALongText(t *testing.T) {
+	job, _ := echoJob(t, io.Discard)
+	var shown strings.Builder
+	job.bar = newBar(&shown, true, -1)
+	require.NoError(t, job.translateLines(t.Context(), "argument", 1, []string{strings.Repeat("One more. And another. ", 20)}))
+	assert.Equal(t, 2, job.sentences, "equal sentences count once")
+	require.NoError(t, job.translateLines(t.Context(), "argument", 2, []string{"Ah, one. Oh, two. Eh, three."}))
+	assert.Equal(t, 5, job.sentences)
+	assert.Contains(t, shown.String(), "2/2")
+}
+
+// A folder of documents is translated but for those that cannot be.
+func TestBadDocuments(t *testing.T) {
+	in, out := clitest.Folder(t, map[string]string{"a.txt": "One.", "b.docx": "no archive", "c.txt": "Three."}), t.TempDir()
+	r := execute(t, "", nil, "translate", "-f", "en", "-t", "fr", in, "-o", out)
+	assert.Equal(t, ExitPartly, r.code)
+	assert.Contains(t, r.stderr, "b.docx: ")
+	assert.Contains(t, r.stderr, "dragoman: 1 of 3 documents were not translated: see above")
+	assert.Equal(t, map[string]string{"a.txt": "One.", "c.txt": "Three."}, clitest.Contents(t, out))
+
+	r = execute(t, "", nil, "translate", "-f", "en", "-t", "fr", "--strict", in, "-o", filepath.Join(out, "strict"))
+	assert.Equal(t, ExitError, r.code)
+	assert.NotContains(t, clitest.Contents(t, out), "strict/c.txt")
 }

@@ -213,7 +213,7 @@ func (j *local) source(ctx context.Context, texts []string, form translate.Forma
 
 // translateDocuments translates documents by the service, one after the other.
 func (r *remote) translateDocuments(ctx context.Context, f translateFlags, request client.Document, list []documentTask) error {
-	c, err := r.client()
+	c, err := r.client(ctx)
 	if err != nil {
 		return err
 	}

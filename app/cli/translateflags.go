@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -27,6 +27,7 @@ type translateFlags struct {
 	terms           []translate.Term // in termFile
 	lines           []string         // files of lines
 	asJob, json     bool
+	strict          bool // a fault ends the command
 	columns, also   []string
 	asSource        bool   // also AlsoSource
 	header, wrapped string // of documents
@@ -63,6 +64,7 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.wrapped, "wrapped", "", "whether documents of plain text are wrapped at a width: on, off or auto (auto)")
 	flags.StringVar(&f.output.as, "as", "", "format of translated PDFs: html or txt (PDF)")
 	flags.BoolVar(&f.json, "json", false, "print a JSON object for each text")
+	flags.BoolVar(&f.strict, "strict", false, "end at the first line or document that cannot be translated")
 	flags.BoolVar(&f.asJob, "job", false, "translate with a running service, as a job")
 	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service")
 	f.service.define(flags)
@@ -154,13 +156,24 @@ func (f *translateFlags) options() *client.Options {
 	return &client.Options{Beams: f.beams}
 }
 
-// missingOutput returns an error if a text is the name of an existing document: -o is missing.
+// missingOutput returns an error if a text is the name of a document: -o is missing, or the document.
 func missingOutput(texts []string) error {
 	for _, text := range texts {
-		if d, err := openDocument(text, "", nil); err == nil {
+		d, err := openDocument(text, "", nil)
+		switch {
+		case err == nil:
 			d.close()
-			return &UsageError{fmt.Errorf("%s is a document: name a file for its translation by -o", text)}
+			return usagef("%s is a document: name a file for its translation by -o", text)
+		case isDocumentName(text):
+			return usagef("%s is the name of a document (%w): as a text it can be translated from standard input", text, err)
 		}
 	}
 	return nil
+}
+
+// isDocumentName reports whether a text is one word that ends as the names of documents do.
+func isDocumentName(text string) bool {
+	return !strings.ContainsFunc(text, unicode.IsSpace) && slices.ContainsFunc(kinds.Extensions(), func(e string) bool {
+		return len(text) > len(e) && strings.HasSuffix(strings.ToLower(text), e)
+	})
 }

@@ -103,7 +103,6 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"pull", "--name", "m", "--repository", "/models", "--out", "x"}, nil, `pull takes --out, or --name and a repository, not both`},
 		{[]string{"pull", "--name", "../m", "--repository", "/models"}, nil,
 			`"../m" is not a model's name: use 1 to 63 letters, digits or . _ -, the first a letter or digit`},
-		{[]string{"models"}, nil, `models needs a repository: add --repository DIR, or set MODEL_REPOSITORY`},
 		{[]string{"models", "m"}, nil, `models takes no arguments, got ["m"]`},
 		{[]string{"serve"}, []string{"MODEL_REPOSITORY=/models", "MODEL_WEIGHTS=a/b"},
 			"configuration: MODEL_REPOSITORY and MODEL_WEIGHTS are both set: unset one, and use `dragoman pull MODEL --repository DIR --name NAME` to add a model to a repository"},
@@ -116,7 +115,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"translate", "--from", "en", "--to", "fr", "--key", "k", "hello"}, nil,
 			`translate takes --url and --key only with --job: without it, a model translates here`},
 		{[]string{"translate", "--job", "--from", "en", "--to", "fr", "hello"}, nil, `APP_PORT=0 is a port that only the service's log tells: use --url`},
-		{[]string{"translate", "--job", "--from", "en", "--to", "fr", "--url", "here", "hello"}, nil, `--url "here": use an address such as http://localhost:9527`},
+		{[]string{"translate", "--job", "--from", "en", "--to", "fr", "--url", "here", "hello"}, nil, `--url "here": use an address such as http://localhost:9527, or localhost:9527`},
 		{[]string{"jobs", "--url", "http://here?a"}, nil, `client: URL is "http://here?a": leave out what follows ? or #`},
 		{[]string{"translate", "--from", "en", "--to", "xx", "hello"}, nil, `"xx" is not a language of this model: use one of de en fr ja zh`},
 	} {

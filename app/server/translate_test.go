@@ -82,9 +82,11 @@ func TestTranslateCommandLogs(t *testing.T) {
 func TestTranslateCommandNamesTheLine(t *testing.T) {
 	r := execute(t, "One.\nWe went to the station to see the trains.\n", environment("MAX_LENGTH=5", "MAX_LENGTH_LIMIT=5"),
 		"translate", "--from", "en", "--to", "fr")
-	assert.Equal(t, cli.ExitError, r.code)
-	require.Len(t, r.errorLines(), 1)
-	assert.Contains(t, r.errorLines()[0], `record "line 2": the translation reached the limit`)
+	assert.Equal(t, cli.ExitPartly, r.code)
+	assert.Equal(t, []string{
+		"dragoman: line 2: the translation reached the limit of 5 tokens before its end: send shorter sentences", "dragoman: 1 of 2 lines were not translated: see above",
+	}, r.errorLines())
+	assert.Regexp(t, `^.+\n\n$`, r.stdout)
 
 	r = execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "--file", "/nope")
 	assert.Equal(t, cli.ExitError, r.code)

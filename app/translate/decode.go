@@ -25,7 +25,7 @@ import (
 // decoded, because encoded sentences take more memory than their texts, and counting takes little time compared with decoding.
 func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	start, tokens := time.Now(), 0
-	w.open = len(sentences)
+	w.open, w.all = len(sentences), len(sentences)
 	var known []remembered
 	err := w.inTurn(ctx, func(ctx context.Context) error {
 		for i, x := range sentences {
@@ -424,7 +424,11 @@ func (w *work) finish(x *sentence) error {
 // answer reports a finished sentence to its records. answer hands out complete records, and after the last sentence ends the
 // streams to the engines.
 func (w *work) answer(x *sentence) error {
-	if w.open--; w.open == 0 {
+	w.open--
+	if w.req.Progress != nil {
+		w.req.Progress(w.all-w.open, w.all)
+	}
+	if w.open == 0 {
 		for _, s := range w.streams {
 			if s.more != nil {
 				close(s.more)

@@ -75,6 +75,10 @@ type Request struct {
 	// Outline selects the elements of XML that are units; it must be zero for other formats.
 	Outline markup.Outline `json:",omitzero"`
 
+	// Progress, if not nil, is called after each sentence with the number of sentences that are done, and of all; equal sentences
+	// count once.
+	Progress func(done, all int) `json:"-"`
+
 	parts []Part // the parts of a [Cut] that are the records; nil if the records are texts of their own
 	// Flagged accepts translations that reached the limit of tokens before their end, with a flag. Otherwise they are an error.
 	//

@@ -9,6 +9,7 @@ type work struct {
 	taken int64 // bytes taken from the memory for requests
 
 	open     int   // number of whole sentences without an outcome
+	all      int   // number of whole sentences
 	decoding bool  // the streams run
 	failed   error // the error of the first record that cannot be answered
 	failedAt int   // the number of that record

@@ -8,6 +8,7 @@ package language
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,6 +30,9 @@ func NameOf(code string) (name Name, ok bool) {
 	}
 	return Name{Code: code, Own: entry.own, English: entry.english}, true
 }
+
+// Codes returns the codes of the languages of all families, sorted.
+func Codes() []string { return slices.Sorted(maps.Keys(entries)) }
 
 // Base returns a code without its script, for rules that apply to a language in any script.
 func Base(code string) string {
