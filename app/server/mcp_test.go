@@ -74,7 +74,12 @@ func TestToolsOverHTTP(t *testing.T) {
 	assert.Equal(t, "Où est la gare ?", translated.Translations[0].Text)
 	assert.Equal(t, "en", translated.Translations[0].From)
 	assert.Equal(t, "7", translated.Translations[1].Text)
-	assert.Len(t, content, 2)
+	require.Len(t, content, 1, "the same as JSON, for agents without structured content")
+	assert.Equal(t, `{"translations":[{"text":"Où est la gare ?","from":"en"},{"text":"7","from":""}]}`, content[0].(*mcp.TextContent).Text)
+	// As language models write arguments: one text, names of languages, null.
+	failed, _ = use(t, session, "translate", map[string]any{"texts": "Where is the station?", "to": "French", "from": "english", "model": nil, "terms": nil}, &translated)
+	require.Empty(t, failed)
+	assert.Equal(t, "Où est la gare ?", translated.Translations[0].Text)
 
 	var languages struct {
 		Languages []struct {
@@ -97,10 +102,15 @@ func TestToolsOverHTTP(t *testing.T) {
 		arguments map[string]any
 		want      string
 	}{
-		{"translate", map[string]any{"texts": []string{"a"}, "to": "xx"}, "xx"},
+		{"translate", map[string]any{"texts": []string{"a"}, "to": "xx"}, `"xx" is not a language of this model: call list_languages`},
+		{"translate", map[string]any{"texts": []string{"a"}, "to": "Klingon"}, `"Klingon" is not a language of this model: call list_languages`},
 		{"translate", map[string]any{"texts": []string{"a"}, "to": "fr", "model": "nope"}, "nope"},
-		{"translate", map[string]any{"texts": "a", "to": "fr"}, "texts"},
-		{"translate", map[string]any{"texts": []string{"a"}}, "to"},
+		{"translate", map[string]any{"texts": 5, "to": "fr"}, "texts is not a list of strings: send the texts to translate"},
+		{"translate", map[string]any{"texts": []any{"a", 5}, "to": "fr"}, "texts is not a list of strings"},
+		{"translate", map[string]any{"texts": []string{"a"}, "to": "fr", "terms": map[string]any{"a": 5}}, "terms is not an object of strings"},
+		{"translate", map[string]any{"texts": []string{"a"}, "to": "fr", "format": "rtf"}, `format is "rtf"`},
+		{"translate", map[string]any{"texts": []string{"a"}}, "translate needs to: code or name of the language"},
+		{"translate", map[string]any{"text": "a", "to": "fr"}, `translate has no argument "text": it takes format, from, model, terms, texts, to`},
 		{"translate_document", map[string]any{"name": "a.txt", "content": "%", "to": "fr"}, "base64"},
 		{"translate_document", map[string]any{"name": "a.exe", "content": "YQ==", "to": "fr", "from": "en"}, "JOB_FILE"}, // this service has no documents
 	} {
@@ -116,7 +126,10 @@ func TestToolForDocuments(t *testing.T) {
 	failed, content := use(t, session, "translate_document", map[string]any{"name": "a.md", "content": []byte("# Where is the station?\n"), "to": "fr"}, &named)
 	require.Empty(t, failed)
 	assert.Equal(t, "a.fr.md", named.Name)
-	assert.Equal(t, "# Où est la gare ?\n", string(content[0].(*mcp.EmbeddedResource).Resource.Blob))
+	resource := content[1].(*mcp.EmbeddedResource).Resource
+	assert.Equal(t, "# Où est la gare ?\n", resource.Text)
+	assert.Equal(t, "dragoman:///documents/a.fr.md", resource.URI)
+	assert.Contains(t, resource.MIMEType, "text/")
 }
 
 // dragoman mcp uses a running service, or runs one if there is none. It reads and writes files.

@@ -41,6 +41,7 @@ if [[ -z ${BASE_URL:-} ]]; then
 fi
 "$work/venv/bin/python" scripts/clients/clients.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/openai_chat.py "$BASE_URL" "${toy[@]}"
+"$work/venv/bin/python" scripts/clients/agents.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton_grpc.py "${GRPC_URL:-localhost:8001}" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"

@@ -19,9 +19,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -62,15 +62,15 @@ func New(cfg Config) *mcp.Server {
 		})
 	}
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
-	mcp.AddTool(s, &mcp.Tool{Name: "translate", Description: "Translates texts into a language.", Annotations: reads}, t.translate)
-	mcp.AddTool(s, &mcp.Tool{Name: "detect_language", Description: "Says which languages texts are in.", Annotations: reads}, t.detect)
-	mcp.AddTool(s, &mcp.Tool{Name: "list_languages", Description: "Lists the languages, and which each can be translated into.", Annotations: reads}, t.languages)
+	addTool(s, mcp.Tool{Name: "translate", Description: "Translates texts into a language.", Annotations: reads}, t.translate)
+	addTool(s, mcp.Tool{Name: "detect_language", Description: "Says which languages texts are in.", Annotations: reads}, t.detect)
+	addTool(s, mcp.Tool{Name: "list_languages", Description: "Lists the languages, and which each can be translated into.", Annotations: reads}, t.languages)
 	const document = "Translates a document (docx, xlsx, pptx, odt, epub, html, md, srt, po, xliff, json and others). Layout, styles and links stay. "
 	if cfg.Files {
-		mcp.AddTool(s, &mcp.Tool{Name: "translate_document", Description: document + "Writes the translation beside the file and returns its path.",
+		addTool(s, mcp.Tool{Name: "translate_document", Description: document + "Writes the translation beside the file and returns its path.",
 			Annotations: &mcp.ToolAnnotations{OpenWorldHint: new(bool), DestructiveHint: new(bool)}}, t.file)
 	} else {
-		mcp.AddTool(s, &mcp.Tool{Name: "translate_document", Description: document + "Returns its content.", Annotations: reads}, t.document)
+		addTool(s, mcp.Tool{Name: "translate_document", Description: document + "Returns its content as a resource.", Annotations: reads}, t.document)
 	}
 	return s
 }
@@ -79,16 +79,17 @@ type tools struct{ client *client.Client }
 
 // direction has the languages of a call.
 type direction struct {
-	To    string `json:"to" jsonschema:"code of the language to translate into, such as fr or zh-Hans"`
-	From  string `json:"from,omitempty" jsonschema:"code of the language of the text; it is detected where this is missing"`
+	To    string `json:"to" jsonschema:"code or name of the language to translate into, such as fr, zh-Hans or French"`
+	From  string `json:"from,omitempty" jsonschema:"code or name of the language of the text; it is detected where this is missing"`
 	Model string `json:"model,omitempty" jsonschema:"name of a model of the service; the first that has the languages where this is missing"`
 }
 
-func (d direction) source() string {
-	if d.From == "" {
-		return client.Auto
+// languages returns the codes of the languages.
+func (d direction) languages() (from, to string) {
+	if from = code(d.From); from == "" {
+		from = client.Auto
 	}
-	return d.From
+	return from, code(d.To)
 }
 
 type translateInput struct {
@@ -106,11 +107,12 @@ type translation struct {
 	Text string `json:"text"`
 	From string `json:"from" jsonschema:"code of the language of the text; empty where none could be detected"`
 	// Flags are the service's doubts.
-	Flags []string `json:"flags,omitempty" jsonschema:"what to check in this translation, such as numbers that differ"`
+	Flags []string `json:"flags,omitempty" jsonschema:"what to check in this translation: numbers that differ, or truncated, where its end is missing"`
 }
 
-func (t tools) translate(ctx context.Context, _ *mcp.CallToolRequest, in translateInput) (*mcp.CallToolResult, translateOutput, error) {
-	req := client.Request{From: in.source(), To: in.To, Model: in.Model, Format: in.Format, Detail: true}
+func (t tools) translate(ctx context.Context, in translateInput) (translateOutput, []mcp.Content, error) {
+	req := client.Request{Model: in.Model, Format: in.Format, Detail: true}
+	req.From, req.To = in.languages()
 	for _, text := range in.Texts {
 		req.Records = append(req.Records, client.Record{Text: text})
 	}
@@ -119,22 +121,17 @@ func (t tools) translate(ctx context.Context, _ *mcp.CallToolRequest, in transla
 	}
 	results, err := t.client.Translate(ctx, req)
 	if err != nil {
-		return nil, translateOutput{}, userError(err)
+		return translateOutput{}, nil, err
 	}
 	out := translateOutput{Translations: make([]translation, 0, len(results))}
-	var texts []mcp.Content
-	for i, r := range results {
+	for _, r := range results {
 		found := translation{Text: r.Text}
 		if d := r.Detail; d != nil {
 			found.From, found.Flags = d.From, d.Flags
 		}
-		if slices.Contains(found.Flags, "truncated") {
-			return nil, translateOutput{}, fmt.Errorf("texts[%d] has a translation that reached the limit of tokens: divide the text", i)
-		}
 		out.Translations = append(out.Translations, found)
-		texts = append(texts, &mcp.TextContent{Text: r.Text})
 	}
-	return &mcp.CallToolResult{Content: texts}, out, nil
+	return out, nil, nil
 }
 
 type detectInput struct {
@@ -150,13 +147,13 @@ type detected struct {
 	Confidence float64 `json:"confidence" jsonschema:"from 0 to 1"`
 }
 
-func (t tools) detect(ctx context.Context, _ *mcp.CallToolRequest, in detectInput) (*mcp.CallToolResult, detectOutput, error) {
+func (t tools) detect(ctx context.Context, in detectInput) (detectOutput, []mcp.Content, error) {
 	found, err := t.client.Detect(ctx, in.Texts)
 	out := detectOutput{make([]detected, 0, len(found))}
 	for _, d := range found {
 		out.Languages = append(out.Languages, detected(d))
 	}
-	return nil, out, userError(err)
+	return out, nil, err
 }
 
 type languagesInput struct {
@@ -164,22 +161,22 @@ type languagesInput struct {
 }
 
 type languagesOutput struct {
-	Languages []language `json:"languages"`
+	Languages []offered `json:"languages"`
 }
 
-type language struct {
+type offered struct {
 	Code    string   `json:"code"`
 	Name    string   `json:"name" jsonschema:"in English"`
 	Targets []string `json:"targets" jsonschema:"codes of the languages that it can be translated into"`
 }
 
-func (t tools) languages(ctx context.Context, _ *mcp.CallToolRequest, in languagesInput) (*mcp.CallToolResult, languagesOutput, error) {
+func (t tools) languages(ctx context.Context, in languagesInput) (languagesOutput, []mcp.Content, error) {
 	all, err := t.client.Languages(ctx, in.Model)
-	out := languagesOutput{make([]language, 0, len(all))}
+	out := languagesOutput{make([]offered, 0, len(all))}
 	for _, l := range all {
-		out.Languages = append(out.Languages, language{l.Code, l.Name, l.Targets})
+		out.Languages = append(out.Languages, offered{l.Code, l.Name, l.Targets})
 	}
-	return nil, out, userError(err)
+	return out, nil, err
 }
 
 type documentInput struct {
@@ -192,17 +189,23 @@ type documentOutput struct {
 	Name string `json:"name" jsonschema:"name of the translated file"`
 }
 
-func (t tools) document(ctx context.Context, _ *mcp.CallToolRequest, in documentInput) (*mcp.CallToolResult, documentOutput, error) {
+func (t tools) document(ctx context.Context, in documentInput) (documentOutput, []mcp.Content, error) {
 	raw, err := base64.StdEncoding.DecodeString(in.Content)
 	if err != nil {
-		return nil, documentOutput{}, fmt.Errorf("content is not base64: %w", err)
+		return documentOutput{}, nil, fmt.Errorf("content is not base64: %w", err)
 	}
 	content, name, err := t.rewrite(ctx, in.direction, in.Name, raw)
 	if err != nil {
-		return nil, documentOutput{}, err
+		return documentOutput{}, nil, err
 	}
-	file := &mcp.ResourceContents{URI: (&url.URL{Scheme: "file", Path: "/" + name}).String(), MIMEType: mime.TypeByExtension(filepath.Ext(name)), Blob: content}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: file}}}, documentOutput{name}, nil
+	file := &mcp.ResourceContents{URI: (&url.URL{Scheme: "dragoman", Path: "/documents/" + name}).String(), MIMEType: mime.TypeByExtension(path.Ext(name)), Blob: content}
+	if utf8.Valid(content) { // as the protocol has texts
+		file.Text, file.Blob = string(content), nil
+	}
+	if file.MIMEType == "" {
+		file.MIMEType, _, _ = strings.Cut(http.DetectContentType(content), ";")
+	}
+	return documentOutput{name}, []mcp.Content{&mcp.EmbeddedResource{Resource: file}}, nil
 }
 
 type fileInput struct {
@@ -215,44 +218,45 @@ type fileOutput struct {
 	Path string `json:"path" jsonschema:"path of the translated file"`
 }
 
-func (t tools) file(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, fileOutput, error) {
+func (t tools) file(ctx context.Context, in fileInput) (fileOutput, []mcp.Content, error) {
 	raw, err := os.ReadFile(in.Path)
 	if err != nil {
-		return nil, fileOutput{}, err
+		return fileOutput{}, nil, err
 	}
 	content, name, err := t.rewrite(ctx, in.direction, filepath.Base(in.Path), raw)
 	if err != nil {
-		return nil, fileOutput{}, err
+		return fileOutput{}, nil, err
 	}
 	if in.Output == "" {
 		in.Output = filepath.Join(filepath.Dir(in.Path), name)
 	}
 	out, err := os.OpenFile(in.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
-		return nil, fileOutput{}, fmt.Errorf("%s is there already: name another file as output", in.Output)
+		return fileOutput{}, nil, fmt.Errorf("%s is there already: name another file as output", in.Output)
 	}
 	if err != nil {
-		return nil, fileOutput{}, err
+		return fileOutput{}, nil, err
 	}
 	_, err = out.Write(content)
 	if err = errors.Join(err, out.Close()); err != nil {
 		err = errors.Join(err, os.Remove(in.Output))
 	}
-	return nil, fileOutput{in.Output}, err
+	return fileOutput{in.Output}, nil, err
 }
 
 // rewrite translates a document, and returns it with its new name.
 func (t tools) rewrite(ctx context.Context, d direction, name string, content []byte) (translated []byte, as string, err error) {
-	job, err := t.client.SubmitDocument(ctx, client.Document{From: d.source(), To: d.To, Model: d.Model, Name: name, Content: content, Priority: client.PriorityNormal}, client.SubmitOptions{})
+	from, to := d.languages()
+	job, err := t.client.SubmitDocument(ctx, client.Document{From: from, To: to, Model: d.Model, Name: name, Content: content, Priority: client.PriorityNormal}, client.SubmitOptions{})
 	if err != nil {
-		return nil, "", userError(err)
+		return nil, "", err
 	}
 	translated, err = job.Document(ctx)
 	_ = job.Cancel(context.WithoutCancel(ctx)) // only this function knows the job; Cancel removes a job that has ended
 	if err != nil {
-		return nil, "", userError(err)
+		return nil, "", err
 	}
-	return translated, resultName(name, d.To), nil
+	return translated, resultName(name, to), nil
 }
 
 // resultName returns the name of a translated file, for example letter.fr.docx, without the sender's folders.
@@ -271,14 +275,6 @@ func printable(r rune) rune {
 		return -1
 	}
 	return r
-}
-
-// userError returns an error for a model: the service's message, which names a remedy.
-func userError(err error) error {
-	if e, ok := errors.AsType[*client.Error](err); ok && e.Message != "" {
-		return errors.New(e.Message)
-	}
-	return err
 }
 
 // Handler serves the tools as streamable HTTP, without sessions: requests are independent. The tools call the service's routes in

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -28,6 +29,8 @@ import (
 	"dragoman/app/api/dropin/openai"
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/httpapi"
+	"dragoman/app/api/mcp"
 	"dragoman/app/catalog"
 	"dragoman/app/document/kinds"
 	"dragoman/app/glossary"
@@ -87,12 +90,25 @@ func run(ctx context.Context, addressFile string) (err error) {
 		func(s *dialect.Server) dialect.Dialect { return deepl.Documents(s, of(s)) },
 		func(s *dialect.Server) dialect.Dialect { return azure.Documents(s, of(s)) }, google.V3)
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
-	server := &http.Server{Handler: bodies.Serve(apis), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: bodies.Serve(withAgents(apis)), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
+}
+
+// withAgents adds the service's own API, for agents that speak the Model Context Protocol.
+func withAgents(apis http.Handler) http.Handler {
+	own := httpapi.New(httpapi.Config{
+		MaxBodyBytes: 4 << 20, MaxRecords: 1000, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler),
+		Tools: func(routes http.Handler) http.Handler { return mcp.Handler("test", routes, 4<<20) },
+	})
+	own.Ready(translator(), func() []httpapi.Model { return nil })
+	mux := http.NewServeMux()
+	mux.Handle("/", apis)
+	mux.Handle("/mcp", own.Handler())
+	return mux
 }
 
 // translator returns a translator with a bilingual model beside the multilingual one.
