@@ -3,7 +3,6 @@ package textfile
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -12,11 +11,11 @@ import (
 
 	xencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 	"golang.org/x/text/transform"
@@ -56,15 +55,8 @@ var declaration = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z
 // metaCharset captures the encoding that a page of HTML declares.
 var metaCharset = regexp.MustCompile(`(?i)<meta\s[^<>]*charset\s*=\s*["']?([A-Za-z0-9._-]+)`)
 
-// declarable are the encodings that the head of XML or HTML may declare. None has state between characters, as ISO 2022 has.
-var declarable = func() []xencoding.Encoding {
-	ascii, _ := ianaindex.IANA.Encoding("US-ASCII")
-	list := []xencoding.Encoding{ascii, japanese.ShiftJIS, japanese.EUCJP, simplifiedchinese.GBK, simplifiedchinese.GB18030, traditionalchinese.Big5, korean.EUCKR}
-	return append(list, charmap.All...)
-}()
-
-// declaredIn returns the encoding that the head of XML or HTML without a mark declares: a declarable one, or UTF-16;
-// otherwise UTF-8.
+// declaredIn returns the encoding that the head of XML or HTML without a mark declares, or UTF-8 if it is unknown, or has state
+// between characters.
 func declaredIn(raw []byte) encoding {
 	for _, e := range []encoding{utf16Little, utf16Big} {
 		if head, err := e.form.NewEncoder().String("<?xml"); err == nil && bytes.HasPrefix(raw, []byte(head)) {
@@ -78,22 +70,25 @@ func declaredIn(raw []byte) encoding {
 	if m == nil {
 		return utf8Plain
 	}
-	name := plainName(string(m[1]))
-	if name == "iso88591" && !bytes.HasPrefix(raw, []byte("<?xml")) {
-		name = "windows1252" // as browsers read HTML
+	label := string(m[1])
+	if strings.EqualFold(label, "ascii") {
+		label = "us-ascii" // which is Windows 1252 for browsers
 	}
-	for _, form := range declarable {
-		if c, ok := form.(fmt.Stringer); ok && plainName(c.String()) == name {
-			return encoding{form: form, declared: true}
-		}
+	form, err := ianaindex.IANA.Encoding(label)
+	if err != nil || form == nil {
+		form, _ = htmlindex.Get(label)
 	}
-	return utf8Plain
-}
-
-// plainName normalizes the name of an encoding: ISO_8859-1, iso 8859-1, latin1.
-func plainName(name string) string {
-	name = strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
-	return strings.NewReplacer("cp125", "windows125", "latin1", "iso88591", "gb2312", "gbk", "usascii", "ascii").Replace(name)
+	if form == charmap.ISO8859_1 && !bytes.HasPrefix(raw, []byte("<?xml")) {
+		form = charmap.Windows1252 // as browsers read HTML
+	}
+	switch form {
+	case nil, unicode.UTF8, japanese.ISO2022JP, simplifiedchinese.HZGB2312:
+		return utf8Plain
+	}
+	if ascii, _ := form.NewDecoder().String("<?xml"); ascii != "<?xml" { // the declaration would not be readable
+		return utf8Plain
+	}
+	return encoding{form: form, declared: true}
 }
 
 // codePages are the encodings of old programs for languages.
