@@ -51,19 +51,29 @@ func (w *walker) labels(start xmlpart.Token, out sink, attributes []string) erro
 	if err := w.shown(start, out, attributes); err != nil {
 		return err
 	}
+	return w.texted(out, func(whole string) (string, error) {
+		text := strings.TrimSpace(whole)
+		if label, err := w.label(text); err != nil || label != text {
+			return label, err
+		}
+		return whole, nil
+	})
+}
+
+// texted copies the content of an element, with its texts changed.
+func (w *walker) texted(out sink, change func(text string) (string, error)) error {
 	return w.children(func(t xmlpart.Token) error {
 		raw := string(t.Raw)
 		switch t.Kind {
 		case xmlpart.Start:
 			return w.element(t, out)
 		case xmlpart.Text:
-			text := strings.TrimSpace(t.Text)
-			label, err := w.label(text)
+			text, err := change(t.Text)
 			if err != nil {
 				return err
 			}
-			if label != text {
-				raw = escape(label)
+			if text != t.Text {
+				raw = escape(text)
 			}
 		}
 		_, err := out.WriteString(raw)

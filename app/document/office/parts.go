@@ -72,17 +72,15 @@ func partOf(contentType string) part {
 
 // ooxmlTypes returns the types of an OOXML document's parts by name, or nil for other archives.
 func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
-	content, err := a.Small(contentTypes)
-	if content == nil || err != nil {
-		return nil, err
+	if !a.Has(contentTypes) {
+		return nil, nil
 	}
 	types, extensions := map[string]string{}, map[string]string{}
-	err = xmlpart.NewReader(bytes.NewReader(content), contentTypes, xmlpart.Options{}).Each(func(t xmlpart.Token) error {
-		switch {
-		case t.Kind != xmlpart.Start:
-		case t.Name.Local == "Override":
+	err := eachStart(a, contentTypes, func(t xmlpart.Token) error {
+		switch t.Name.Local {
+		case "Override":
 			types[strings.TrimPrefix(t.Attribute("PartName"), "/")] = t.Attribute("ContentType")
-		case t.Name.Local == "Default":
+		case "Default":
 			extensions[strings.ToLower(t.Attribute("Extension"))] = t.Attribute("ContentType")
 		}
 		return nil

@@ -86,19 +86,12 @@ func (w *walker) fieldCode(start xmlpart.Token, out sink) error {
 	if _, err := out.Write(start.Raw); err != nil {
 		return err
 	}
-	return w.children(func(t xmlpart.Token) error {
-		raw := string(t.Raw)
-		if t.Kind == xmlpart.Text && len(before)+len(t.Text) < maxCode {
-			code, err := w.code(before, t.Text)
-			if err != nil {
-				return err
-			}
-			if before += t.Text; code != t.Text {
-				raw = escape(code)
-			}
+	return w.texted(out, func(text string) (code string, err error) {
+		if code = text; len(before)+len(text) < maxCode {
+			code, err = w.code(before, text)
+			before += text
 		}
-		_, err := out.WriteString(raw)
-		return err
+		return code, err
 	})
 }
 
