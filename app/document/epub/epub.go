@@ -70,7 +70,7 @@ func translated(ctx context.Context, text string, t document.Translate) (string,
 	if !maps.Equal(before, after) {
 		return "", fmt.Errorf("%w: the tags are not those of the text", markup.ErrLost)
 	}
-	if isWellFormed(text) && !isWellFormed(translation) {
+	if xmlpart.IsWellFormed(text, xml.HTMLEntity) && !xmlpart.IsWellFormed(translation, xml.HTMLEntity) {
 		return "", fmt.Errorf("%w: the tags are not closed in their order", markup.ErrLost)
 	}
 	return translation, nil
@@ -92,17 +92,6 @@ func tags(ctx context.Context, text string) (map[string]int, error) {
 // hasLetter reports whether an HTML text has a letter outside its tags.
 func hasLetter(text string) bool {
 	return strings.ContainsFunc(html.UnescapeString(tag.ReplaceAllString(text, "")), unicode.IsLetter)
-}
-
-// isWellFormed reports whether a text is well-formed XML content.
-func isWellFormed(text string) bool {
-	d := xml.NewDecoder(strings.NewReader("<r>" + text + "</r>"))
-	d.Entity = xml.HTMLEntity
-	for {
-		if _, err := d.Token(); err != nil {
-			return err == io.EOF
-		}
-	}
 }
 
 // rewriter rewrites the parts of a book.

@@ -189,24 +189,10 @@ func posix(code string) string {
 
 // fragment returns a well-formed translation: one that is not is escaped as text.
 func fragment(translation string) string {
-	d := xml.NewDecoder(strings.NewReader("<x>" + translation + "</x>"))
-	for depth := 0; ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return translation
-		}
-		switch token.(type) {
-		case xml.StartElement:
-			depth++
-		case xml.EndElement:
-			depth--
-		case xml.Directive, xml.ProcInst:
-			err = errors.New("not within an element")
-		}
-		if err != nil || depth == 0 && int(d.InputOffset()) < len(translation)+len("<x></x>") || depth > maxDepth {
-			return markup.XML.Escape(translation)
-		}
+	if xmlpart.IsWellFormed(translation, nil) {
+		return translation
 	}
+	return markup.XML.Escape(translation)
 }
 
 // content translates the content of an element, and returns it well-formed, with the white space at its ends. It is not changed if

@@ -1,6 +1,9 @@
 package xmlpart
 
 import (
+	"encoding/xml"
+	"errors"
+	"io"
 	"regexp"
 	"strings"
 )
@@ -38,3 +41,30 @@ func SetAttribute(tag, name, value string) string {
 func EscapeAttribute(value string) string { return escaper.Replace(value) }
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;")
+
+// maxFragment is the maximum depth of elements in a fragment.
+const maxFragment = 500
+
+// IsWellFormed reports whether a text may be the content of an element: its elements are closed in order, and its references are to
+// characters or entities.
+func IsWellFormed(text string, entities map[string]string) bool {
+	d := xml.NewDecoder(strings.NewReader("<x>" + text + "</x>"))
+	d.Entity = entities
+	for depth := 0; ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return true
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			depth++
+		case xml.EndElement:
+			depth--
+		case xml.Directive, xml.ProcInst:
+			return false
+		}
+		if err != nil || depth > maxFragment || depth == 0 && int(d.InputOffset()) < len(text)+len("<x></x>") {
+			return false
+		}
+	}
+}
