@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"regexp"
 	"strings"
 
 	"dragoman/app/document"
@@ -43,7 +44,7 @@ func ass(p *pass) error {
 func (p *pass) dialogue(l wrap.Line) error {
 	var ends [][]int
 	for _, part := range assParts(p.in(l)) {
-		if part.sort == 'n' {
+		if part.sort == '\\' {
 			ends = append(ends, []int{part.start, part.end})
 		}
 	}
@@ -92,31 +93,22 @@ var assText = strings.NewReplacer("{", "｛", "}", "｝", `\N`, "\\\u2060N", `\n
 // assPart is a part of a text.
 type assPart struct {
 	start, end int
-	sort       byte // 't' text, '{' tags, 'n' a line's end
+	sort       byte // 't' text, '{' tags, '\\' a line's end
 }
+
+// assMark matches tags, or a line's end.
+var assMark = regexp.MustCompile(`\{[^}]*\}|\\[Nn]`)
 
 // assParts splits a text into its parts.
 func assParts(text string) (list []assPart) {
-	at, lastBrace := 0, strings.LastIndexByte(text, '}')
-	add := func(start, end int, sort byte) {
-		if start > at {
-			list = append(list, assPart{at, start, 't'})
+	at := 0
+	for _, m := range append(assMark.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		if m[0] > at {
+			list = append(list, assPart{at, m[0], 't'})
 		}
-		list = append(list, assPart{start, end, sort})
-		at = end
-	}
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '{' && i < lastBrace:
-			add(i, i+strings.IndexByte(text[i:], '}')+1, '{')
-			i = at - 1
-		case strings.HasPrefix(text[i:], `\N`) || strings.HasPrefix(text[i:], `\n`):
-			add(i, i+2, 'n')
-			i++
+		if at = m[1]; m[0] < m[1] {
+			list = append(list, assPart{m[0], m[1], text[m[0]]})
 		}
-	}
-	if at < len(text) {
-		list = append(list, assPart{at, len(text), 't'})
 	}
 	return list
 }

@@ -21,7 +21,7 @@ func properties(p *pass) error {
 		}
 		end := list[i].End
 		start := l.End - len(raw) // start of the key
-		start += keyEnd(p.text[start:end])
+		start += len(propertyKey.FindString(p.text[start:end]))
 		if err := property(p, start, end, escape); err != nil {
 			return err
 		}
@@ -36,21 +36,8 @@ func continues(raw string) bool {
 	return (len(raw)-len(strings.TrimRight(raw, `\`)))%2 == 1
 }
 
-// keyEnd returns the start of the value of a property, which may have several lines.
-func keyEnd(raw string) int {
-	i := 0
-	for i < len(raw) && strings.IndexByte("=: \t\f", raw[i]) < 0 {
-		if raw[i] == '\\' {
-			i++
-		}
-		i++
-	}
-	i = min(i, len(raw))
-	return i + len(separator.FindString(raw[i:]))
-}
-
-// separator matches the text between key and value. A line continuation counts as white space.
-var separator = regexp.MustCompile(`^(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?:[=:](?:[ \t\f]|\\(?:\r\n|\r|\n))*)?`)
+// propertyKey matches a key, and what separates it from its value. A line continuation counts as white space.
+var propertyKey = regexp.MustCompile(`^(?:[^\\=: \t\f]|\\(?s:.|$))*(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?:[=:](?:[ \t\f]|\\(?:\r\n|\r|\n))*)?`)
 
 // property translates a value.
 func property(p *pass, start, end int, escape bool) error {

@@ -16,24 +16,8 @@ type scalar struct {
 	value string // the decoded value
 }
 
-// quoted returns the end of a quoted scalar. A backslash escapes a double quote, a second quote a single one.
-func (s scalar) quoted(quote byte) int {
-	if s.at >= len(s.text) || s.text[s.at] != quote {
-		return s.at
-	}
-	for i := s.at + 1; i < len(s.text); i++ {
-		switch {
-		case s.text[i] == '\\' && quote == '"':
-			i++
-		case s.text[i] != quote:
-		case quote == '\'' && strings.HasPrefix(s.text[i:], "''"):
-			i++
-		default:
-			return i + 1
-		}
-	}
-	return s.at
-}
+// quotedScalar matches quoted scalars: a backslash escapes a double quote, a second quote a single one.
+var quotedScalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\(?s:.))*"|'(?:[^']|'')*')`)
 
 // plain returns the end of an unquoted scalar: the position at which all of its value has been matched. A line end in the text is
 // a space in the value, or as many line ends as there are empty lines.

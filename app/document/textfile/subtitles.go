@@ -201,28 +201,16 @@ func (p *pass) balance(text string, n int, mayStart func(word string) bool) []st
 
 // escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.
 func escapeCue(text string) string {
-	text = strings.ReplaceAll(text, "-->", "--&gt;")
-	var out strings.Builder
-	at := 0
-	escape := func(end int) {
-		plain := strings.ReplaceAll(text[at:end], "<", "&lt;")
-		out.WriteString(cueEntity.ReplaceAllStringFunc(plain, func(entity string) string {
-			if entity == "&" {
-				return "&amp;"
-			}
-			return entity
-		}))
-	}
-	for _, tag := range cueTag.FindAllStringIndex(text, -1) {
-		escape(tag[0])
-		out.WriteString(text[tag[0]:tag[1]])
-		at = tag[1]
-	}
-	escape(len(text))
-	return out.String()
+	return cueSign.ReplaceAllStringFunc(strings.ReplaceAll(text, "-->", "--&gt;"), func(sign string) string {
+		switch sign {
+		case "<":
+			return "&lt;"
+		case "&":
+			return "&amp;"
+		}
+		return sign
+	})
 }
 
-var (
-	cueTag    = regexp.MustCompile(`</?(?:[cibuv]|ruby|rt|lang)(?:[. \t][^<>]*)?>|<[\d:.]+>`)
-	cueEntity = regexp.MustCompile(`&(?:#?\w+;)?`)
-)
+// cueSign matches a tag, an entity, or a sign that starts none.
+var cueSign = regexp.MustCompile(`</?(?:[cibuv]|ruby|rt|lang)(?:[. \t][^<>]*)?>|<[\d:.]+>|&(?:#?\w+;)?|<`)

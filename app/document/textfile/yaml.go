@@ -104,9 +104,9 @@ func (y *yamlFile) scalar(n *yaml.Node, column int) error {
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		return y.block(n, at, column)
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		return y.flow(n, s, s.quoted('"'), quoteYAML)
+		return y.flow(n, s, y.quoted(at), quoteYAML)
 	case n.Style&yaml.SingleQuotedStyle != 0:
-		return y.flow(n, s, s.quoted('\''), func(text string) string {
+		return y.flow(n, s, y.quoted(at), func(text string) string {
 			if strings.ContainsAny(text, "\r\n") || !isPrintable(text) {
 				return quoteYAML(text)
 			}
@@ -124,6 +124,14 @@ func (y *yamlFile) flow(n *yaml.Node, s scalar, end int, encode func(string) str
 		return y.unclear(n, err)
 	}
 	return y.value(s.at, end, n.Value, encode)
+}
+
+// quoted returns the end of a quoted scalar.
+func (y *yamlFile) quoted(at int) int {
+	if found := y.looks.Find(quotedScalar, y.text[at:]); found != nil {
+		return at + found[1]
+	}
+	return at
 }
 
 func (y *yamlFile) unclear(n *yaml.Node, err error) error {
