@@ -41,6 +41,9 @@ func quote(text string) string { return "'" + text + ` "'` }
 // translate returns the translation of a text.
 func (s standIn) translate(ctx context.Context, text string, format markup.Format) (string, error) {
 	sentence, err := markup.Parse(ctx, text, format)
+	if err == nil {
+		sentence, err = sentence.In(ctx, "")
+	}
 	if err != nil {
 		return "", err
 	}

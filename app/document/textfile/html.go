@@ -138,12 +138,9 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 	}
 	within = slices.DeleteFunc(within, func(a attribute) bool { return a.isHidden })
 	all, foreign := h.isForeign(at, at+len(text))
-	parsed, err := piece.Parse(h.ctx)
-	if err != nil {
-		return err
-	}
-	if hasLanguage(parsed) && !all {
+	if h.hasLanguage(piece.Parse(h.ctx)) && !all {
 		text = h.marked(at, text, foreign)
+		var err error
 		if text, err = h.translate(text); err != nil {
 			return err
 		}

@@ -126,7 +126,7 @@ func trimmed(text string) (before, inner, after string) {
 
 // isCode reports whether a value has no natural language: only placeholders, addresses, paths and identifiers. Such values occur
 // in data and message files.
-func (p *pass) isCode(text string) bool { return !hasLanguage(p.parse(text)) }
+func (p *pass) isCode(text string) bool { return !p.hasLanguage(markup.Parse(p.ctx, text, markup.Text)) }
 
 // parse finds the spans to preserve in a plain text.
 func (p *pass) parse(text string) markup.Sentence {
@@ -158,8 +158,14 @@ func (p *pass) checkLanguage(code, text string, pattern *regexp.Regexp) error {
 	return document.Refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
 }
 
-// hasLanguage reports whether a text has anything to translate, also in ICU messages.
-func hasLanguage(s markup.Sentence) bool { return !s.Blank() || len(s.Messages()) > 0 }
+// hasLanguage reports whether a parsed text has anything to translate, also in ICU messages. err is the error of parsing.
+func (p *pass) hasLanguage(s markup.Sentence, err error) bool {
+	if err == nil {
+		s, err = s.In(p.ctx, "")
+	}
+	p.looks.Check(err)
+	return !s.Blank() || len(s.Messages()) > 0
+}
 
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 

@@ -214,12 +214,7 @@ func (p *pass) hasUnits(fragment string) bool {
 	pieces, err := markup.SplitXML(p.ctx, fragment)
 	p.looks.Check(err)
 	return slices.ContainsFunc(pieces, func(piece markup.HTMLPiece) bool {
-		if !piece.Unit {
-			return false
-		}
-		parsed, err := piece.Parse(p.ctx)
-		p.looks.Check(err)
-		return hasLanguage(parsed)
+		return piece.Unit && p.hasLanguage(piece.Parse(p.ctx))
 	})
 }
 

@@ -13,9 +13,9 @@ const longestBracket = 80
 
 // bracket returns the end of the bracketed expression that the token from start to end opens, with the name before it, if its
 // content is not natural language. Otherwise it returns 0.
-func (e *expressions) bracket(start, end int) int {
+func (e *expressions) bracket(start, end int, spans []Span) int {
 	m := bracketForm.FindStringSubmatchIndex(e.text[start:end])
-	if m == nil {
+	if m == nil || len(spans) > 0 && spans[0].Start == start && spans[0].Kind != Sign {
 		return 0
 	}
 	name, open := strings.TrimLeft(e.text[start+m[2]:start+m[3]], "&*'"), start+m[3]
@@ -54,7 +54,10 @@ func (e *expressions) bracket(start, end int) int {
 	if !odd {
 		return 0
 	}
-	return char.Skip(e.text, end, func(r rune) bool { return isCodeSign(r) && !unicode.IsSpace(r) })
+	to := char.Skip(e.text, end, func(r rune) bool {
+		return isCodeSign(r) && !unicode.IsSpace(r) || name != "" && (char.IsWord(r) || r == '.')
+	})
+	return end + len(strings.TrimRight(e.text[end:to], "."))
 }
 
 // isInflection reports whether a word may take the ending inner: year(s), Schüler(innen), bateau(x).

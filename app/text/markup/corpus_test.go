@@ -22,7 +22,7 @@ func sentences(l corpustest.Line) []Sentence {
 	var list []Sentence
 	for _, p := range must(split(lasting, l.Text)) {
 		if p.Unit {
-			list = append(list, must(p.Parse(lasting)))
+			list = append(list, must(must(p.Parse(lasting)).In(lasting, l.Lang)))
 		}
 	}
 	return list

@@ -13,6 +13,12 @@ const (
 	keycapSign = '\u20E3' // draws the digit before it as a key
 )
 
+// attachedEmoji form words with the letters that they touch: 6♠, ⌘⌥Esc.
+const attachedEmoji = "♭♮♯♠♣♥♦⌃⌘⌥⎋⏎"
+
+// isDirection reports whether a text is direction marks, which are part of their word.
+func isDirection(text string) bool { return unicode.Is(unicode.Bidi_Control, char.First(text)) }
+
 // emoji returns the length of the run of emoji that starts here. A run has no spaces. Each emoji is a whole grapheme cluster:
 // with its skin tone, all members of a family, both letters of a flag.
 func (s *scanner) emoji() int {

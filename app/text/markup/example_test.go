@@ -11,6 +11,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	sentence, _ := markup.Parse(ctx, "Write to <b>ann@example.com</b> before 12:30. 😀", markup.Text)
+	sentence, _ = sentence.In(ctx, "en")
 	masked, _, _ := sentence.Mask(ctx, 0)
 	fmt.Println(masked.Text)
 

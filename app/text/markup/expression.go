@@ -6,19 +6,23 @@ import (
 	"sort"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"dragoman/app/text/char"
 )
 
-// Code is not always one word: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators join their operands where these are letters,
+// Words are held by their shape, not by their meaning: T800, H₂O, C++, node_modules/pkg, $env:USERNAME. A token is the text between
+// white space and letters of scripts without spaces, with the spans of the recognizers in it. Every token that is no prose
+// (prose.go) is held.
+//
+// Code is not always one token: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators join their operands where these are letters,
 // numbers or held text; brackets join the text that they touch. A letter alone is held if it is not a word of its language, but
 // softly: the model sees it, and check.residue counts it.
 
-// withExpressions adds spans for expressions and single letters to the sentence, by the rules of language lang.
-func (s Sentence) withExpressions(lang string) Sentence {
+// withWords adds spans for all tokens that are no prose and for expressions to the sentence, by the rules of language lang. foreign
+// are the runs of letters in scripts that are not those of the language.
+func (s Sentence) withWords(lang string, foreign [][2]int) Sentence {
 	words, known := letterWords[lang]
-	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known}
+	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known, foreign: foreign}
 	for e.pos < len(e.text) {
 		e.looks.Past(1)
 		e.token()
@@ -47,6 +51,9 @@ type expressions struct {
 	next   int // number of the first span that does not end before pos
 	tokens []token
 	more   []Span // spans to add
+
+	foreign   [][2]int // the runs of letters in other scripts that do not end before pos
+	isForeign bool     // whether the token has some
 
 	quotes, lower int // 1 + the number of quotes, 2 + the position of the first small letter; 0 until computed
 
@@ -131,7 +138,7 @@ func (e *expressions) isUnit(i int) bool {
 	t := e.tokens[i]
 	text := e.text[t.start:t.end]
 	unit := t.kind == letterToken && (unicode.IsUpper(char.First(text)) || text[0] >= 0x80) || t.kind == nameToken && text[0] < 'a' || (t.kind == wordToken || t.kind == nameToken) && text != "pm" && currencyForm.MatchString(text)
-	unit = unit || t.kind == heldToken && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) && utf8.RuneCountInString(text) <= 3
+	unit = unit || t.kind == heldToken && unitSign.MatchString(text)
 	return unit && (i > 0 && e.adjacent(i-1) && e.isAmount(i-1) || i+1 < len(e.tokens) && e.adjacent(i) && e.isAmount(i+1))
 }
 
@@ -142,6 +149,9 @@ func (e *expressions) isAmount(i int) bool {
 
 // currencyForm matches a short string without vowels, which is therefore not a word.
 var currencyForm = regexp.MustCompile(`^(?:[B-DF-HJ-NP-TV-XZ]?[b-df-hj-np-tv-xzłčлв]{1,2})$`)
+
+// unitSign matches held text that belongs to a number beside it.
+var unitSign = regexp.MustCompile(`^(?:№|[\pL°/.]{1,3})$`)
 
 // adjacent reports whether only spaces separate token i from the next one.
 func (e *expressions) adjacent(i int) bool {

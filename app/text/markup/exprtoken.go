@@ -13,6 +13,7 @@ import (
 // token adds the token that starts here and moves behind it.
 func (e *expressions) token() {
 	start, first := e.pos, e.next
+	e.isForeign = false
 	for e.pos < len(e.text) {
 		if e.next < len(e.spans) && e.spans[e.next].Start <= e.pos {
 			if e.isApart(e.spans[e.next]) {
@@ -24,9 +25,14 @@ func (e *expressions) token() {
 			continue
 		}
 		r, n := char.Decode(e.text, e.pos)
-		if unicode.IsSpace(r) || char.IsUnspaced(r) {
+		for len(e.foreign) > 0 && e.foreign[0][1] <= e.pos {
+			e.foreign = e.foreign[1:]
+		}
+		isForeign := len(e.foreign) > 0 && e.foreign[0][0] <= e.pos
+		if unicode.IsSpace(r) || char.IsUnspaced(r) && !isForeign && (unicode.IsLetter(r) || char.OneOfRunes(r, widePunctuation)) {
 			break
 		}
+		e.isForeign = e.isForeign || isForeign
 		e.looks.Past(n)
 		e.pos += n
 	}
@@ -46,23 +52,29 @@ func (e *expressions) token() {
 	}
 }
 
+// widePunctuation ends a token.
+const widePunctuation = "、。，．！？：；（）「」『』【】《》〈〉・…"
+
 // isApart reports whether a span cannot be part of an expression.
 func (e *expressions) isApart(span Span) bool {
 	switch text := e.text[span.Start:span.End]; span.Kind {
-	case Markdown, Entity, TermKind, FixedTerm, Formula:
+	case Markdown, TermKind, FixedTerm, Formula:
 		return true
+	case Entity:
+		return e.form != Text || text != "&amp;"
 	case Emoji:
 		return !unicode.Is(unicode.Sm, char.First(text)) && !strings.ContainsAny(text, attachedEmoji) && !isDirection(text)
 	case Tag:
 		if text[0] == '[' && !e.whole[max(span.Pair, -span.Pair)] && span.Start > 0 && char.IsIdent(e.text[span.Start-1]) { // a[i]
 			return false
 		}
-		return e.form != Text || span.Pair == 0 || !typeForm.MatchString(text)
+		name := elementName.FindString(text[1:])
+		return e.form != Text || span.Pair <= 0 || e.whole[span.Pair] || !isWordOr("_:")(char.Last(e.text[:span.Start])) || blockElements[name] || runningElements[name] || name == "a"
 	default:
-		if (span.Kind == Code || span.Kind == Placeholder) && (span.Start == 0 || e.text[span.Start-1] == '\n') && lineEdge.MatchString(text) {
+		if (span.Kind == Code || span.Kind == Placeholder) && (span.Start == 0 || char.OneOf(e.text[span.Start-1], "\n]")) && lineEdge.MatchString(text) {
 			return true
 		}
-		return text[0] == '<' && span.Kind != Sign || span.Kind == Code && text[0] == '"' || strings.Contains(text, "\n") || (lineBreaks[text] || text == `\t`) && !strings.HasPrefix(e.text[span.End:], `"`) || complexMessage.MatchString(text)
+		return text[0] == '<' && span.Kind != Sign || span.Kind == Code && text[0] == '"' || strings.Contains(text, "\n") || (lineBreaks[text] || text == `\t` || text == `\u0020`) && !strings.HasPrefix(e.text[span.End:], `"`) || complexMessage.MatchString(text)
 	}
 }
 
@@ -159,9 +171,18 @@ func unclosed(text string) int {
 // read adds the token of bytes [start, end), which contain spans.
 func (e *expressions) read(start, end int, spans []Span) {
 	raw := e.text[start:end]
+	if n := noteBehind(e.looks, raw); n > 0 {
+		e.read(start, end-n, slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n }))
+		e.add(end-n, end, heldToken)
+		e.more = append(e.more, Span{Start: end - n, End: end, Kind: Code})
+		return
+	}
 	if e.isPartOfWord(start, end, len(spans)) && e.isProse(bare(raw, start, spans), start) {
 		e.add(start, end, wordToken)
 		return
+	}
+	if len(spans) > 0 {
+		e.joinHeld(start, end, spans)
 	}
 	if e.looks.Match(fieldForm, raw) {
 		e.hold(start, end)
@@ -171,7 +192,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.hold(start, start+n)
 		return
 	}
-	if closing := e.bracket(start, end); closing > 0 {
+	if closing := e.bracket(start, end, spans); closing > 0 {
 		e.hold(start, closing)
 		return
 	}
@@ -186,6 +207,9 @@ func (e *expressions) read(start, end int, spans []Span) {
 		return
 	}
 	if n := len(faceForm.FindString(raw)); n > 0 && isFace(raw[:n]) {
+		if e.isForeign {
+			n = len(raw)
+		}
 		e.hold(start, start+n)
 		return
 	}
@@ -204,7 +228,11 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.hold(start, end)
 	case covered && !isNumeral(spans):
 		e.addHeld(start, end, whole+len(raw), spans[len(spans)-1].Kind)
-	case !e.isProse(bare(raw, whole, spans), whole):
+	case e.isForeign, slices.ContainsFunc(spans, func(s Span) bool { return s.Kind == Tag && e.text[s.Start] == '<' }), !e.isProse(bare(raw, whole, spans), whole):
+		if a, b := e.inner(core, spans); a > 0 || b < len(core) {
+			e.hold(start+a, start+b)
+			break
+		}
 		if char.OneOfRunes(char.First(e.text[end:]), ";:'!*") && end < whole+len(raw) {
 			end++ // a';', a':' or R'
 		}
@@ -216,6 +244,58 @@ func (e *expressions) read(start, end int, spans []Span) {
 	default:
 		e.add(start, end, e.wordKind(core, raw))
 	}
+}
+
+// joinHeld joins the placeholders and code of a token with only signs or a short unit between them, a unit behind them, and signs
+// before the first one.
+func (e *expressions) joinHeld(start, end int, spans []Span) {
+	last := -1
+	for i, span := range spans {
+		text := e.text[span.Start:span.End]
+		if span.Kind != Placeholder && span.Kind != Code || text[0] == '\\' || strings.HasPrefix(text, `{\`) || char.Last(text) == ']' {
+			last = -1
+			continue
+		}
+		held, next := span, end
+		if i+1 < len(spans) {
+			next = spans[i+1].Start
+		}
+		held.End += len(unitForm.FindString(e.text[span.End:next]))
+		if before := e.text[start:span.Start]; last < 0 && sigils.MatchString(before) {
+			held.Start = start
+		}
+		if last >= 0 && isBetween.MatchString(e.text[spans[last].End:span.Start]) {
+			held.Start = spans[last].Start
+		}
+		if held != span {
+			e.more = append(e.more, held)
+		}
+		last = i
+	}
+}
+
+var (
+	// sigils matches signs at the start of a word of code.
+	sigils = regexp.MustCompile(`^[@$&~^\\/.#-]+$`)
+	// isBetween matches what joins two held spans: %dx%d, %s/%s.
+	isBetween = regexp.MustCompile(`^(?:[^\pL\pN]*|[A-Za-z0-9]{1,2})$`)
+	// unitForm matches a unit: %dpx.
+	unitForm = regexp.MustCompile(`^(?:[a-z0-9]{1,2}|[kMGT]?(?:Hz|[A-Z]))\b`)
+)
+
+// inner returns the range of a held word without the prefix and the ending that its language attaches: l'iPhone, CO2-Steuer.
+func (e *expressions) inner(core string, spans []Span) (from, to int) {
+	to = len(core)
+	if isHard := func(s Span) bool { return !s.Kind.isSoft() }; slices.ContainsFunc(spans, isHard) || to > longestExpression || strings.ContainsAny(core, "@™®") {
+		return 0, to
+	}
+	if n := len(elision.FindString(core)); n > 0 && !e.isProse(core[n:], 0) {
+		from = n
+	}
+	if m := wordTail.FindStringSubmatchIndex(core[from:]); m != nil && strings.ContainsFunc(core[from:from+m[3]], func(r rune) bool { return unicode.IsLower(r) || unicode.IsDigit(r) }) && !e.isProse(core[from:from+m[3]], 0) {
+		to = from + m[3]
+	}
+	return from, to
 }
 
 // addHeld adds a token for the held range [start, end), whose last span has the given kind. The raw token ends at rawEnd.
@@ -385,7 +465,12 @@ func bare(text string, start int, spans []Span) string {
 	at := 0
 	for _, span := range spans {
 		a, b := max(span.Start-start, at), min(span.End-start, len(text))
-		if span.Kind.isSoft() || a >= b || span.Kind == Tag && text[a] == '[' {
+		if span.Kind.isSoft() || a >= b || span.Kind == Tag && text[a] == '[' || span.Kind == Emoji && strings.ContainsAny(text[a:b], attachedEmoji) {
+			continue
+		}
+		if text[a:b] == "&amp;" {
+			out.WriteString(text[at:a] + "&")
+			at = b
 			continue
 		}
 		sign := removed
@@ -468,8 +553,11 @@ var (
 	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
 	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
-	longWord        = regexp.MustCompile(`\p{Ll}{4}`)
-	faceForm        = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
+	// elision and wordTail match what a language attaches to a held word.
+	elision  = regexp.MustCompile(`^\pL{1,4}['’]`)
+	wordTail = regexp.MustCompile(`^(.*?\p{Lu}.*?)((?:['’]\pL{1,3})|(?:-\p{L}?\p{Ll}{3,})+)$`)
+	longWord = regexp.MustCompile(`\p{Ll}{4}`)
+	faceForm = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
 	// wholeForm matches text that is held together with the quotes, dollars and inches at its ends.
 	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

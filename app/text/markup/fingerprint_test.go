@@ -7,9 +7,9 @@ import (
 )
 
 func TestFingerprint(t *testing.T) {
-	assert.Empty(t, must(Parse(lasting, "no markup", Text)).Fingerprint())
+	assert.Empty(t, read("no markup", Text).Fingerprint())
 
-	twice := must(Parse(lasting, "<b>a</b> c <b>a</b>", Text))
+	twice := read("<b>a</b> c <b>a</b>", Text)
 	first, second := twice.Slice(0, 8), twice.Slice(11, 19)
 	assert.Equal(t, first.Text, second.Text)
 	assert.NotEqual(t, first.Spans, second.Spans, "pairs have other numbers")

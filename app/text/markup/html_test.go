@@ -131,7 +131,7 @@ func TestHTMLPieceText(t *testing.T) {
 		t.Run(raw, func(t *testing.T) {
 			text := must(HTMLPiece{Raw: raw, Unit: true}.Text(lasting))
 			assert.Equal(t, want, text)
-			again := HTMLPiece{Raw: must(Parse(lasting, text, HTML)).Original()}
+			again := HTMLPiece{Raw: read(text, HTML).Original()}
 			assert.Equal(t, text, must(again.Text(lasting)), "what is written says the same")
 		})
 	}
@@ -175,5 +175,5 @@ func TestEntities(t *testing.T) {
 		}
 		assert.Equal(t, test.want, test.translation, test.raw)
 	}
-	assert.Nil(t, must(Parse(lasting, "&copy;", Text)).Entities("&copy;"))
+	assert.Nil(t, read("&copy;", Text).Entities("&copy;"))
 }

@@ -23,13 +23,13 @@ func TestIdentifiers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, text := range []string{"See " + name + " now", "See " + name + ".", name, "(" + name + ")", "番号は" + name + "です"} {
-				s := must(Parse(lasting, text, Text))
+				s := read(text, Text)
 				if assert.Len(t, s.Spans, 1, text) {
 					assert.Equal(t, name, s.spanText(0))
 					assert.Equal(t, Code, s.Spans[0].Kind, text)
 				}
 			}
-			_, err := must(Parse(lasting, "See "+name+" now", Text)).Verify(lasting, "Siehe 10.100/x jetzt")
+			_, err := read("See "+name+" now", Text).Verify(lasting, "Siehe 10.100/x jetzt")
 			assert.ErrorIs(t, err, ErrLost)
 		})
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/net/html"
-
 	"dragoman/app/text/char"
 )
 
@@ -19,44 +17,43 @@ import (
 type joint struct{ at, from int }
 
 // acrossTags adds the spans that tags divide.
-func (s *scanner) acrossTags() {
+func (s Sentence) acrossTags(lang string) Sentence {
 	joined, joints := s.joinedText()
 	if joints == nil {
-		return
+		return s
 	}
-	inner := scanner{text: joined, form: CDATA, looks: s.looks, ahead: map[string]int{}}
 	var list []Span
-	for _, span := range inner.run() {
+	for _, span := range parse(scanner{text: joined, form: CDATA, looks: s.looks}).in(lang).Spans {
 		s.looks.Past(1)
 		first := sort.Search(len(joints), func(i int) bool { return joints[i].at > span.Start }) - 1
 		if first+1 >= len(joints) || joints[first+1].at >= span.End || !goesAcross(span.Kind, joined[span.Start:span.End]) {
 			continue
 		}
 		for i := first; i < len(joints) && joints[i].at < span.End; i++ {
-			part := Span{Start: max(span.Start, joints[i].at), End: span.End, Kind: Code}
+			end := span.End
 			if i+1 < len(joints) {
-				part.End = min(part.End, joints[i+1].at)
+				end = min(end, joints[i+1].at)
 			}
 			offset := joints[i].from - joints[i].at
-			list = appendSpan(list, s.text, Span{Start: part.Start + offset, End: part.End + offset, Kind: Code})
+			list = appendSpan(list, s.Text, Span{Start: max(span.Start, joints[i].at) + offset, End: end + offset, Kind: Code})
 		}
 	}
 	if list == nil {
-		return
+		return s
 	}
-	all := append(s.spans, list...)
+	all := append(s.Spans, list...)
 	slices.SortStableFunc(all, func(a, b Span) int { return a.Start - b.Start })
-	s.spans = make([]Span, 0, len(all))
+	s.Spans = make([]Span, 0, len(all))
 	for _, span := range all {
-		if n := len(s.spans) - 1; n >= 0 && s.spans[n].End > span.Start { // a part of it was recognized
-			if s.spans[n].End >= span.End && s.spans[n].Kind == Placeholder { // a message with tags in it
-				continue
+		if n := len(s.Spans) - 1; n >= 0 && s.Spans[n].End > span.Start { // a part of it was recognized
+			if s.Spans[n].End < span.End || s.Spans[n].Kind != Placeholder { // but not a message with tags in it
+				s.Spans[n].End, s.Spans[n].Kind = max(s.Spans[n].End, span.End), Code
 			}
-			s.spans[n].End, s.spans[n].Kind = max(s.spans[n].End, span.End), Code
 			continue
 		}
-		s.spans = append(s.spans, span)
+		s.Spans = append(s.Spans, span)
 	}
+	return s
 }
 
 // goesAcross reports whether a span that a tag divides is held: a word of letters and digits is not.
@@ -74,43 +71,45 @@ func goesAcross(kind Kind, text string) bool {
 
 // joinedText returns the text without the tags that do not end a word, and the places where they were. It returns no places if
 // there is no such tag between two characters other than white space.
-func (s *scanner) joinedText() (joined string, joints []joint) {
+func (s Sentence) joinedText() (joined string, joints []joint) {
 	var out strings.Builder
-	divides := false
-	for i := 0; i < len(s.tags); i++ {
-		t := s.tags[i]
+	at, divides := 0, false
+	for i, span := range s.Spans {
 		s.looks.Past(1)
-		if t.Kind == html.TextToken {
-			joints = append(joints, joint{out.Len(), t.Start})
-			out.WriteString(s.text[t.Start:t.End])
+		opaque := span.Kind == Code && s.Text[span.Start] == '<'
+		if span.Kind != Tag && !opaque {
 			continue
 		}
-		ends := s.endsWord(i)
-		if t.opaque && t.Partner > 0 {
-			i, ends = t.Partner, true
-		}
-		if end := s.tags[i].End; ends {
-			joints = append(joints, joint{out.Len(), t.Start})
+		joints = append(joints, joint{out.Len(), at})
+		out.WriteString(s.Text[at:span.Start])
+		at = span.End
+		if opaque || s.endsWord(i) {
+			joints = append(joints, joint{out.Len(), span.Start})
 			out.WriteByte('\n')
-		} else if t.Start > 0 && end < len(s.text) && !unicode.IsSpace(char.Last(s.text[:t.Start])) && !unicode.IsSpace(char.First(s.text[end:])) {
+		} else if span.Start > 0 && at < len(s.Text) && !unicode.IsSpace(char.Last(s.Text[:span.Start])) && !unicode.IsSpace(char.First(s.Text[at:])) {
 			divides = true
 		}
 	}
 	if !divides {
 		return "", nil
 	}
+	joints = append(joints, joint{out.Len(), at})
+	out.WriteString(s.Text[at:])
 	return out.String(), joints
 }
 
-// endsWord reports whether no syntax goes on across tag i: an element that shows something, a superscript, or the next element of
-// a list.
-func (s *scanner) endsWord(i int) bool {
-	t := s.tags[i]
-	switch {
-	case t.Kind == html.SelfClosingTagToken, t.Kind == html.StartTagToken && voidElements[t.Name] && t.Name != "wbr", t.Kind == html.DoctypeToken:
-		return true
-	case t.Name == "sup", t.Name == "sub":
+// endsWord reports whether no syntax goes on across the tag of span i: an element that shows something, a superscript, or the next
+// element of a list.
+func (s Sentence) endsWord(i int) bool {
+	name, span := s.tagName(i), s.Spans[i]
+	switch text := s.spanText(i); {
+	case strings.HasSuffix(text, "/>"), voidElements[name] && name != "wbr", strings.HasPrefix(text, "<!D"), strings.HasPrefix(text, "<!d"), name == "sup", name == "sub":
 		return true
 	}
-	return t.Kind == html.EndTagToken && i+1 < len(s.tags) && s.tags[i+1].Kind == html.StartTagToken && s.tags[i+1].Name == t.Name && t.Name != "span"
+	return span.Pair < 0 && name != "span" && i+1 < len(s.Spans) && s.Spans[i+1].Start == span.End && s.Spans[i+1].Pair > 0 && s.tagName(i+1) == name
+}
+
+// tagName returns the name of the tag of span i, in lower case, or "" for a comment.
+func (s Sentence) tagName(i int) string {
+	return strings.ToLower(elementName.FindString(strings.TrimLeft(s.spanText(i), "</")))
 }

@@ -170,7 +170,7 @@ var lineStarts = regexp.MustCompile(`^(?:` +
 	`|:::+[\w -]*$` +
 	`|\[(?:ti|ar|al|au|lr|length|by|offset|re|tool|ve|#):[^\]]*\] *$` +
 	`|#!/.*$` +
-	`|[A-Za-z]\w*(?:\.\w+)+ *= *` +
+	`|[A-Za-z]\w*(?:\.\w+)+ *= *(?:\w+(?:\.\w+)+$)?` +
 	`|"[^"]*" *= *"` +
 	`|msg(?:id|id_plural|str|ctxt)(?:\[\d\])? "` +
 	`)`)

@@ -19,3 +19,8 @@ func must2[T, U any](a T, b U, err error) (T, U) {
 	}
 	return a, b
 }
+
+// read parses a text in no language.
+func read(text string, format Format) Sentence {
+	return must(must(Parse(lasting, text, format)).In(lasting, ""))
+}

@@ -129,7 +129,7 @@ func (s *scanner) emphasis(c byte) bool {
 			return true
 		}
 	}
-	if opens && !char.IsWord(before) {
+	if opens && !char.IsWord(before) && !unicode.Is(unicode.Cf, before) {
 		s.mark(name)
 		return true
 	}

@@ -2,7 +2,8 @@
 // code, tags, Markdown, emoji and more. The models were not trained on them: they translate variable names, drop emoji and close
 // tags that were never opened.
 //
-// [Parse] finds the spans of a text that must be preserved. [Sentence.Slice] cuts the text into sentences at places that cut no
+// [Parse] finds the spans of a text by the syntax of each, and [Sentence.In] all other words that are no prose of the text's
+// language. [Sentence.Slice] cuts the text into sentences at places that cut no
 // span ([Sentence.Inside]). Each sentence is then translated in one of three ways, tried in this order until one is verified:
 //
 //  1. As it is, where the model can be expected to copy all spans ([Sentence.AsIs]):
@@ -26,23 +27,22 @@
 // tags and of Markdown's marks nest as in the sentence, and a pair with content still has content. Numbers and signs alone are
 // left to the model. Numbers are compared by value: 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become vingt et
 // un (entity.Compare documents the rules). Signs are counted. Identifiers, such as 10.0.19045 and AB-1234-X, are not numbers but
-// spans of code, as is every word with characters other than letters, such as T800 and m² (see wordshape.go). The branches of an
-// ICU message are translated as texts of their own ([Sentence.Messages]).
+// spans of code, as is every word that is not written like one, such as T800 and m² (see prose.go). The branches of an ICU message
+// are translated as texts of their own ([Sentence.Messages]).
 //
 // # Files
 //
 // A text passes through the files in this order:
 //
 //	html.go, xml.go, token.go    a document of HTML or XML is cut into units
-//	scan.go                      the one pass over a text, which makes its spans
-//	word.go, wordshape.go        extension of spans to words, and spans for all other words that are not plain
-//	quantity.go                  numbers with currencies and units, dates in characters, and words of other scripts
-//	expression.go, exprtoken.go, bracket.go
-//	                             expressions joined by operators and brackets, and single letters, by the language
+//	scan.go                      the one pass over a text for spans with a syntax
 //	recognizers.go               the table of recognizers for each character
 //	  placeholder.go, printf.go  the variables of messages and templates
 //	  link.go, identifier.go     what the shape of a word does not tell: URLs, and identifiers that look like numbers
 //	  sign.go, emoji.go, number.go
+//	quantity.go                  numbers with currencies and units, and dates in characters, by the language
+//	exprtoken.go, prose.go       the one pass over its words, which holds all that are no prose
+//	expression.go, bracket.go    expressions joined by operators and brackets, and single letters
 //	joined.go                    spans that tags divide
 //	line.go                      recognizers at the start of a line only, such as those for subtitles
 //	tag.go, markdown.go          tags and marks, which come in pairs
@@ -147,7 +147,7 @@ type Sentence struct {
 	looks    *char.Looks // nil except while a function with a context works on the sentence
 }
 
-// Parse finds the spans of a text of any length. Ambiguous text counts as markup: a span held by mistake stays in the source
+// Parse finds the spans of a text of any length that have a syntax of their own. Ambiguous text counts as markup: a span held by mistake stays in the source
 // language, but a span translated by mistake is broken.
 func Parse(ctx context.Context, text string, format Format) (Sentence, error) {
 	return Sentence{}.within(ctx, len(text), func(s Sentence) Sentence { return parse(scanner{text: text, form: format, looks: s.looks}) })

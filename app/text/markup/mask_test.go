@@ -14,7 +14,7 @@ var square, xa, angle, hash = styles[0], styles[1], styles[2], styles[3]
 // mask masks a text with square brackets as style 0 does: numbers stay beside others.
 func mask(t *testing.T, text string, format Format) Masked {
 	t.Helper()
-	s := must(Parse(lasting, text, format))
+	s := read(text, format)
 	m, ok := s.mask(square, s.AsIs())
 	require.True(t, ok)
 	return m
@@ -50,16 +50,16 @@ func TestMaskText(t *testing.T) {
 }
 
 func TestMaskRefuses(t *testing.T) {
-	s := must(Parse(lasting, "Hi {name}, you owe 5 dollars", Text))
+	s := read("Hi {name}, you owe 5 dollars", Text)
 	for _, number := range []int{-1, Styles, 1 << 40} {
 		_, ok := must2(s.Mask(lasting, number))
 		assert.False(t, ok)
 	}
-	_, ok := must2(must(Parse(lasting, "nothing here", Text)).Mask(lasting, 0))
+	_, ok := must2(read("nothing here", Text).Mask(lasting, 0))
 	assert.False(t, ok, "nothing to mask")
-	_, ok = must2(must(Parse(lasting, "Hello 😀", Text)).Mask(lasting, 0))
+	_, ok = must2(read("Hello 😀", Text).Mask(lasting, 0))
 	assert.True(t, ok)
-	_, ok = must2(must(Parse(lasting, "Hello 😀", Text)).Mask(lasting, 1))
+	_, ok = must2(read("Hello 😀", Text).Mask(lasting, 1))
 	assert.False(t, ok, "the same as style 0")
 
 }
@@ -209,7 +209,7 @@ func TestVerify(t *testing.T) {
 		{"%s and %s", "%s et", "of 2 spans 1 are missing, and 0 came in that were not in the sentence, or once more"},
 	} {
 		t.Run(test.text+" → "+test.translation, func(t *testing.T) {
-			got, err := must(Parse(lasting, test.text, Text)).Verify(lasting, test.translation)
+			got, err := read(test.text, Text).Verify(lasting, test.translation)
 			if test.message != "" {
 				require.ErrorIs(t, err, ErrLost)
 				assert.EqualError(t, err, "markup lost: "+test.message)
@@ -220,7 +220,7 @@ func TestVerify(t *testing.T) {
 			assert.Equal(t, test.translation, got)
 		})
 	}
-	got, err := must(Parse(lasting, "5 < 6 & 7", HTML)).Verify(lasting, "5 < 6 et & 7")
+	got, err := read("5 < 6 & 7", HTML).Verify(lasting, "5 < 6 et & 7")
 	require.NoError(t, err)
 	assert.Equal(t, "5 &lt; 6 et &amp; 7", got)
 }
@@ -240,7 +240,7 @@ func TestAround(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			var got []string
-			for _, part := range must(must(Parse(lasting, text, Text)).Around(lasting)) {
+			for _, part := range must(read(text, Text).Around(lasting)) {
 				if part.Fixed {
 					got = append(got, "{"+part.Text+"}")
 				} else {
@@ -250,7 +250,7 @@ func TestAround(t *testing.T) {
 			assert.Equal(t, want, got)
 		})
 	}
-	parts := must(must(Parse(lasting, "I have 5 cats, %s", Text)).Around(lasting))
+	parts := must(read("I have 5 cats, %s", Text).Around(lasting))
 	assert.Equal(t, []Span{{Start: 7, End: 8, Kind: Number}}, parts[0].Spans, "numbers of a part go on being spans")
-	assert.Equal(t, "a &amp; <b>", must(must(Parse(lasting, "a & <b>", HTML)).Around(lasting))[0].Original()+must(must(Parse(lasting, "a & <b>", HTML)).Around(lasting))[1].Original())
+	assert.Equal(t, "a &amp; <b>", must(read("a & <b>", HTML).Around(lasting))[0].Original()+must(read("a & <b>", HTML).Around(lasting))[1].Original())
 }

@@ -30,7 +30,7 @@ var (
 	// noteName matches a note reference in Markdown or plain text.
 	noteName = regexp.MustCompile(`^(?:(?:\[(?:\^[^\[\]\s]+|\d{1,4})\])+|[¹²³⁰⁴-⁹]+)$`)
 	// notedWord matches a word with a note reference: any at the end of a sentence or clause, in brackets also elsewhere.
-	notedWord = regexp.MustCompile(`^\PN*\p{Ll}{2,}(?:[.,;:!?…]+["'”’)»]*((?:\[\d{1,4}\])+|[¹²³⁰⁴-⁹]+)|(\[[1-9]\d{0,2}\]))$`)
+	notedWord = regexp.MustCompile(`^\PN*\p{Ll}{2,}(?:[.,;:!?…]+["'”’)»]*((?:\[\d{1,4}\])+|[¹²³⁰⁴-⁹]+)|(\[[1-9]\d{0,2}\]|\p{Ll}{2}[¹²³⁰⁴-⁹]+))$`)
 )
 
 // noteBehind returns the length of the note references at the end of a word.

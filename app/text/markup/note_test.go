@@ -36,7 +36,7 @@ func TestNotesStayBehindWhatTheyStoodBehind(t *testing.T) {
 		{Text, "Name:{x} is here.", "Name:{1} is here.", "Nom : {1} est ici.", "Nom : {x} est ici."},
 		{HTML, "See <a href=#p>12</a> and more.", "See {1} 12 {2} and more.", "Voir {1} 12 {2} et plus.", "Voir <a href=#p>12</a> et plus."},
 	} {
-		m, ok := must2(must(must(Parse(lasting, test.in, test.format)).Whole(lasting)).Mask(lasting, 0))
+		m, ok := must2(must(read(test.in, test.format).Whole(lasting)).Mask(lasting, 0))
 		require.True(t, ok, test.in)
 		named := strings.NewReplacer("{1}", "[1]", "{2}", "[2]")
 		assert.Equal(t, named.Replace(test.mask), m.Text, test.in)
@@ -57,9 +57,9 @@ func TestNoted(t *testing.T) {
 		"It is old. <sup>1</sup> It is":        "It is old. <sup>1</sup> It is",
 		"The house<sup>1</sup> is (<x/>) here": "The house<sup>1</sup> is (<x/>) here",
 	} {
-		got := must(Parse(lasting, in, HTML))
+		got := read(in, HTML)
 		if strings.Contains(in, "[^") {
-			got = must(Parse(lasting, in, Text))
+			got = read(in, Text)
 		}
 		assert.Equal(t, want, must(got.Noted(lasting)), in)
 		assert.Len(t, must(got.Noted(lasting)), len(in))
@@ -70,7 +70,7 @@ func FuzzNoted(f *testing.F) {
 	f.Add("It is old.<sup>1</sup> It.[^1] It.[1]¹<a href=x>1</a>")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, format := range []Format{Text, HTML, XML} {
-			assert.Len(t, must(must(Parse(lasting, text, format)).Noted(lasting)), len(text))
+			assert.Len(t, must(read(text, format).Noted(lasting)), len(text))
 		}
 	})
 }

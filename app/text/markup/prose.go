@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"dragoman/app/text/char"
 )
@@ -13,14 +14,19 @@ import (
 // that every other token is held, whatever its notation.
 const (
 	removedCode = "\uFFFB"
+	consonants  = `[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]+`
 
 	wordForm = `\pL[\pL\pM\x{200c}\x{200d}]*(?:(?:['’ʼ·‐‑\x{ad}-]|'')\pL[\pL\pM]*)*['’ʼ]?`
 	// inflectedForm: year(s), (re)start, Schüler*innen, and held text.
 	inflectedForm = `(?:\(\pL{1,4}\))?` + wordForm + `(?:[(\[]\pL{1,5}[)\]]|\*\p{Ll}{3,})?`
 	// numberForm: groups of digits, times, dates, ranges and fractions, with currencies, percents and ordinals, or with a word as
 	// in 10-year-old.
-	numberForm = `[+−-]?[\p{Sc}#№]?\p{Nd}+(?:[.,:'’٫٬/–-]\p{Nd}+)*(?:[%‰°º]|\p{Sc}|['’]?\pL{1,3}|ième)?(?:-` + wordForm + `)?`
-	itemForm   = `(?:(?:\pL{1,4}['’ʼ])?` + removedCode + `(?:['’ʼ-]\pL+)*|` + inflectedForm + `|` + numberForm + `)`
+	numberForm = `(?:` + otherForm + `-?)?[+−-]?[\p{Sc}#]?\p{Nd}+(?:[.,:'’٫٬/–-]\p{Nd}+)*(?:[%‰°º]|\p{Sc}|` + ordinalForm + `)?(?:-?` + otherForm + `|-` + wordForm + `)?`
+	// ordinalForm: endings of ordinals, decades and times of day.
+	ordinalForm = `(?i:st|nd|rd|th|er|re|ère|es?|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|ª|\.?[ap]\.?m|uhr|h(?:\d\d)?|['’]?s|['’]\pL{1,3}|-?\p{Ll}{4,})`
+	// otherForm: letters of scripts whose prefixes and endings touch digits.
+	otherForm = `[\x{530}-\x{1DFF}\x{3040}-\x{9FFF}\x{AC00}-\x{D7A3}]+`
+	itemForm  = `(?:(?:\pL{1,4}['’ʼ])?` + removedCode + `(?:['’ʼ-]\pL+)*|` + inflectedForm + `|` + numberForm + `)`
 	// jointForm: ends of sentences without a space, asides, he/she.
 	jointForm = `(?:\.|[.,;:!?]+["”’»)\]]*|[,:;.!?]["“‘«]|["”’»)\].]*(?:[—–]|--)["“‘«(\[]*|…|\.{3}|[/|])`
 	openForm  = `["'“”„‚‘«‹(\[¿¡*_…—–]*`
@@ -30,7 +36,11 @@ const (
 var (
 	proseToken = regexp.MustCompile(`^-?` + openForm + itemForm + `(?:` + jointForm + itemForm + `)*` + closeForm + `$`)
 	// proseSigns matches punctuation by itself.
-	proseSigns = regexp.MustCompile(`^["'“”„‘’«»‹›(\[¿¡]*(?:[.…]+|[!?]+|[,;:]|[-–—−]+|[&/•·%§№#|]|\p{Sc})?[)\]"'“”’»›]*[.,;:!?…]*$`)
+	proseSigns = regexp.MustCompile(`^["'“”„‘’«»‹›(\[¿¡]*(?:[.…]+|[!?]+|[,;:]|[-–—−]+|[&/•·%§#|]|\p{Sc})?[)\]"'“”’»›]*[.,;:!?…]*$`)
+	// heldPart matches placeholders whose word goes on as no word does: %s/%s, %s:x.
+	heldPart = regexp.MustCompile(removed + `(?:/` + removed + `|[./]\p{Ll}|[\pL\pN]+[/\\_=@#$&+~:]\pL)`)
+	// pluralForm matches forms of words in capitals, and of words with a slash: XIVe, alumno/a.
+	pluralForm = regexp.MustCompile(`^(?:[IVXLC]+(?:e|er|re|ème|ª|º)|\pL{3,}/(?:as?|o|os|e|es|r|n|in|innen))$`)
 	// oddSigns matches emoticons and lines, which are not punctuation.
 	oddSigns = regexp.MustCompile(`^(?:[:;]['’]?-?[)(\[\]|/\\*]+[.,!?]*|-{3,})$`)
 	// capitalsForm: R-OH, BTC-USD, USB-C.
@@ -45,7 +55,15 @@ var (
 		`^-[^aeiouyAEIOUY]{2,}$`,           // -xvf
 		`!\pL(?:\PL|$)`, `[!?]\d`, `\d;\d`, // Sheet!A:A
 		`\|\P{Lu}`, `(?:^|\PL)\pL{1,2}\|`, `\|\pL{1,2}(?:\PL|$)`, // a|b
-		`\.\*`, // 10.4.*
+		`\.\*`,                                             // 10.4.*
+		`\p{Ll}\pM*\p{Lu}`, `\p{Lu}{2}(?:[^\P{Ll}s]|s\pL)`, // userName, XMLHttp
+		`::`, `^[a-z][\w-]*(?::\w[\w-]*)+$`, `\pL:\d+-`, // xmlns:foo
+		`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]+)$`, // foo.bar
+		`^[._]\pL`, `\?\.`, `\pL[./]\d`, `^[a-z]\w*:\w+[,;]`, `\d-\p{Lu}{2}`, `\d:\d\p{Lu}`, `\d\.(?:\pL|\p{Lu}+)$`, `!\p{Ll}`,
+		`^/`, `//`, `/[\w-]*\.[a-z]`, `^\P{Lu}*\p{Ll}/\P{Lu}*/\P{Lu}*$`, `^\p{Lu}+(?:/\p{Lu}+)+$`,
+		`(?:^|/)(?:\pL|` + consonants + `)/`, `/(?:\pL|` + consonants + `|\d+\pL+)$`, `\d/\pL`, // km/h
+		`[^lL]·|·[^lL]`, `^[Nn][º°]$`, // N·m
+		`^(?:application|multipart)/|^text/(?:css|csv|html|plain|xml)$|^image/(?:gif|jpeg|png|svg|webp)`,
 		removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]`, `[\pL\pN][.!?,;:/]+` + removedCode,
 	}, "|"))
 )
@@ -53,7 +71,10 @@ var (
 // isProse reports whether a token is natural language. In it, removedCode stands for code, and removed for other held text, such
 // as placeholders, which words may touch.
 func (e *expressions) isProse(token string, start int) bool {
-	token = strings.Map(withoutSpace, token) // 5 €
+	token = strings.Map(visible, token) // 5 €
+	if e.looks.Match(heldPart, token) {
+		return false
+	}
 	for before, rest, found := strings.Cut(token, removed); found; before, rest, found = strings.Cut(token, removed) {
 		if !e.isProse(strings.TrimRight(before, "|"), start) {
 			return false
@@ -75,7 +96,7 @@ func (e *expressions) isProse(token string, start int) bool {
 		return true
 	case !strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removedCode):
 		return e.looks.Match(proseSigns, token) && !e.looks.Match(oddSigns, token)
-	case !e.looks.Match(proseToken, token), e.looks.Match(codePart, core), e.looks.Match(fieldForm, token), strings.ContainsFunc(core, isPhonetic),
+	case !e.looks.Match(proseToken, token), e.looks.Match(codePart, core) && !e.looks.Match(pluralForm, core), e.looks.Match(fieldForm, token), strings.ContainsFunc(core, isPhonetic),
 		e.looks.Match(capitalsForm, core) && (e.hasLower() || len(token) == len(e.text)):
 		return false
 	case token[0] == '-' || token[0] == '*':
@@ -84,13 +105,18 @@ func (e *expressions) isProse(token string, start int) bool {
 	return true
 }
 
+// isVowel reports whether r may be a vowel. Letters outside ASCII may be.
+func isVowel(r rune) bool { return r >= 0x80 || char.OneOfRunes(r, "aeiouyAEIOUY") }
+
 // isPhonetic reports whether r is a phonetic letter.
-func isPhonetic(r rune) bool { return r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r != 'ʻ' || r == 'ŋ' }
+func isPhonetic(r rune) bool {
+	return r == 'µ' || r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r != 'ʻ' || r == 'ŋ'
+}
 
 func isBetweenTokens(r rune) bool { return unicode.IsSpace(r) || char.IsUnspaced(r) }
 
-func withoutSpace(r rune) rune {
-	if char.IsSpace(r) {
+func visible(r rune) rune {
+	if char.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) && string(r) != removedCode || r == utf8.RuneError {
 		return -1
 	}
 	return r

@@ -265,7 +265,7 @@ func apartIn(text, name string) iter.Seq[int] {
 // continues reports whether a word or a number continues beyond a name between two texts.
 func continues(before, name, behind string) bool {
 	first, last := char.First(name), char.Last(name)
-	return char.IsWord(char.Last(before)) && char.IsWord(first) || char.IsWord(char.First(behind)) && char.IsWord(last) ||
+	return char.IsWord(char.Last(before)) && (char.IsWord(first) || first == '-') || char.IsWord(char.First(behind)) && char.IsWord(last) ||
 		unicode.IsDigit(first) && numberBefore.MatchString(before[max(0, len(before)-4):]) ||
 		unicode.IsDigit(last) && numberBehind.MatchString(behind[:min(len(behind), 8)])
 }

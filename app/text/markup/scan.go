@@ -50,35 +50,29 @@ func (s *scanner) run() []Span {
 	if s.form.hasTags() {
 		s.tags, _ = tokenize(s.looks, s.text, s.form)
 	}
-	plain := !s.form.hasTags()
-	for at := 0; s.pos < len(s.text); {
-		s.looks.Past(1 + s.pos - at)
-		at = s.pos
-		if n := s.signedName(); n > 0 {
-			s.add(Code, n, 0)
-			continue
-		}
-		if plain && (s.line() || s.markdown()) {
-			continue
-		}
-		if s.tag() {
-			continue
-		}
-		if kind, n := s.match(); n > 0 && (!s.hasTag(n) || s.isMessage(n)) {
-			s.add(kind, n, 0)
-			continue
-		}
-		s.skip()
+	for s.pos < len(s.text) {
+		at := s.pos
+		s.step()
+		s.looks.Past(s.pos - at)
 	}
 	// Marks without a partner are signs.
 	for _, mark := range s.marks.list {
 		s.drop(mark.span)
 	}
-	s.words()
-	if s.form.hasTags() {
-		s.acrossTags()
-	}
 	return s.spans
+}
+
+// step adds the span that starts here and moves behind it, or behind what starts none.
+func (s *scanner) step() {
+	if n := s.signedName(); n > 0 {
+		s.add(Code, n, 0)
+	} else if !s.form.hasTags() && (s.line() || s.markdown()) || s.tag() {
+		return
+	} else if kind, n := s.match(); n > 0 && (!s.hasTag(n) || s.isMessage(n)) {
+		s.add(kind, n, 0)
+	} else {
+		s.skip()
+	}
 }
 
 // add adds a span of the next n bytes and moves behind it.

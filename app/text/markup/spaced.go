@@ -19,7 +19,10 @@ func (s Sentence) spaced(translation string) string {
 	if len(s.Spans) == 0 {
 		return translation
 	}
-	known := map[string]bool{}
+	own, known := map[string]bool{}, map[string]bool{}
+	for i := range s.Spans {
+		own[s.spanText(i)] = true
+	}
 	for _, tags := range s.betweenWords() {
 		known[s.Text[s.Spans[tags[0]].Start:s.Spans[tags[1]].End]] = true
 	}
@@ -28,7 +31,7 @@ func (s Sentence) spaced(translation string) string {
 	at := 0
 	for _, tags := range t.betweenWords() {
 		first, last := tags[0], tags[1]
-		if known[translation[t.Spans[first].Start:t.Spans[last].End]] {
+		if t.Spans[first].Kind == Tag && !own[t.spanText(first)] || known[translation[t.Spans[first].Start:t.Spans[last].End]] {
 			continue
 		}
 		for first <= last && t.Spans[first].Pair <= 0 { // skip closing tags

@@ -35,7 +35,7 @@ func TestTermsAreFound(t *testing.T) {
 		"":                                                            nil,
 		"\xff cat \xff":                                               {"cat"},
 	} {
-		s := must(must(Parse(lasting, text, Text)).WithTerms(lasting, terms))
+		s := must(read(text, Text).WithTerms(lasting, terms))
 		var got []string
 		end := 0
 		for i, span := range s.Spans {
@@ -59,16 +59,16 @@ func TestTermsInPlace(t *testing.T) {
 		"no term":             {"no term", "no term"},
 		"a fish":              {"a <poisson>", "a &lt;poisson&gt;"},
 	} {
-		s := must(must(Parse(lasting, text, Text)).WithTerms(lasting, terms))
+		s := must(read(text, Text).WithTerms(lasting, terms))
 		assert.Equal(t, want[0], s.Original(), text)
 		assert.Equal(t, want[0], s.InPlace().Text, text)
 		assert.Equal(t, want[0], s.InPlace().InPlace().Original(), text)
-		assert.Equal(t, want[1], must(must(Parse(lasting, text, HTML)).WithTerms(lasting, terms)).Original(), text)
+		assert.Equal(t, want[1], must(read(text, HTML).WithTerms(lasting, terms)).Original(), text)
 	}
 }
 
 func TestTermsAreCounted(t *testing.T) {
-	s := must(must(Parse(lasting, "The cat sees IBM and a cat.", Text)).WithTerms(lasting, glossary("cat", "chat", "IBM", "IBM")))
+	s := must(read("The cat sees IBM and a cat.", Text).WithTerms(lasting, glossary("cat", "chat", "IBM", "IBM")))
 	for translation, want := range map[string][2]int{
 		"Le chat voit IBM et un chat.": {0, 0},
 		"Chat, CHAT, IBM":              {0, 0},
@@ -92,7 +92,7 @@ func TestTermsAreMasked(t *testing.T) {
 		{"Windows 11 and 3 cars", "[1] and 3 cars", "3 voitures et [1]", "3 voitures et Windows 12"},
 		{"cat", "", "", ""},
 	} {
-		s := must(must(Parse(lasting, test.text, Text)).WithTerms(lasting, terms)).Protected()
+		s := must(read(test.text, Text).WithTerms(lasting, terms)).Protected()
 		m, ok := must2(s.Mask(lasting, 0))
 		if test.masked == "" {
 			assert.True(t, s.Blank())
@@ -105,7 +105,7 @@ func TestTermsAreMasked(t *testing.T) {
 		assert.Equal(t, test.want, got)
 	}
 	// Spaces of the marker go where the script has none.
-	m, ok := must2(must(must(Parse(lasting, "I see a cat here.", Text)).WithTerms(lasting, glossary("cat", "猫"))).Protected().Mask(lasting, 0))
+	m, ok := must2(must(read("I see a cat here.", Text).WithTerms(lasting, glossary("cat", "猫"))).Protected().Mask(lasting, 0))
 	require.True(t, ok)
 	got, err := m.Restore(lasting, "ここで [1] が見える。")
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestTermsAreMasked(t *testing.T) {
 
 // What a term has of numbers and signs is not looked for anywhere else.
 func TestTermsAreNotCompared(t *testing.T) {
-	s := must(must(Parse(lasting, "Use Windows 11 & 3 <b>cars</b>", Text)).WithTerms(lasting, glossary("Windows 11", "Fenster = XI")))
+	s := must(read("Use Windows 11 & 3 <b>cars</b>", Text).WithTerms(lasting, glossary("Windows 11", "Fenster = XI")))
 	require.False(t, s.AsIs())
 	m, ok := must2(s.Mask(lasting, 0))
 	require.True(t, ok)
@@ -126,15 +126,15 @@ func TestTermsAreNotCompared(t *testing.T) {
 }
 
 func TestTermsStayInTranslations(t *testing.T) {
-	s := must(must(Parse(lasting, "Der Hund.", Text)).WithTerms(lasting, glossary("Hund", "chien")))
+	s := must(read("Der Hund.", Text).WithTerms(lasting, glossary("Hund", "chien")))
 	kept := must(s.Kept(lasting, "The chien barks at 3 dogs."))
 	require.True(t, kept.HasTerms())
 	assert.Equal(t, kept.Text, kept.Original())
-	assert.False(t, must(must(Parse(lasting, "Hund", Text)).Kept(lasting, "chien")).HasTerms())
+	assert.False(t, must(read("Hund", Text).Kept(lasting, "chien")).HasTerms())
 }
 
 func TestFingerprintOfTerms(t *testing.T) {
-	s := must(Parse(lasting, "a cat", Text))
+	s := read("a cat", Text)
 	one, other := must(s.WithTerms(lasting, glossary("cat", "chat"))), must(s.WithTerms(lasting, glossary("cat", "minou")))
 	assert.NotEqual(t, one.Fingerprint(), other.Fingerprint())
 	assert.Equal(t, one.Fingerprint(), must(s.WithTerms(lasting, glossary("x", "y", "cat", "chat"))).Fingerprint())
@@ -150,7 +150,7 @@ func FuzzTerms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, one, other string) {
 		terms := glossary(one, other, other, one, "the", "le")
 		for _, form := range []Format{Text, HTML} {
-			s := must(must(Parse(lasting, text, form)).WithTerms(lasting, terms))
+			s := must(read(text, form).WithTerms(lasting, terms))
 			end := 0
 			for _, span := range s.Spans {
 				require.True(t, end <= span.Start && span.Start < span.End && span.End <= len(text), "%v", s.Spans)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func (s Sentence) markers(text string) int {
 // search finds the waiting spans in part of a translation. surplus counts spans that should not be there: repeated known ones,
 // and those of kinds that do not occur by chance.
 func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
-	t := parse(scanner{text: translation, form: s.format, looks: s.looks}).withFormulas()
+	t := parse(scanner{text: translation, form: s.format, looks: s.looks}).in(s.to).withFormulas()
 	var more []Span
 	for i, span := range t.Spans {
 		s.looks.Past(1)
@@ -105,7 +106,7 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 		case len(numbers) > 0:
 			found = append(found, mark{span.Start, span.End, numbers[0]})
 			waiting[text] = numbers[1:]
-		case known || neverByChance(span.Kind, text):
+		case !known && neverByChance(span.Kind, text):
 			more = append(more, span)
 		}
 	}
@@ -123,20 +124,17 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 }
 
 // mostUnparsed is the maximum number of span texts searched for in a translation without parsing.
-const mostUnparsed = 16
+const mostUnparsed = 32
 
 // unparsed adds waiting spans whose text occurs in the translation without being parsed as a span: recognition of code depends on
 // the language and on its neighbours. surplus counts further occurrences.
 func unparsed(translation string, waiting map[string][]int, found []mark, taken []bool) (all []mark, surplus int) {
-	var missing []string
-	for text, numbers := range waiting {
-		if len(numbers) > 0 {
-			missing = append(missing, text)
-		}
-	}
-	// Longest first: shorter ones may be parts of longer ones.
-	slices.SortFunc(missing, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	for _, text := range missing[:min(len(missing), mostUnparsed)] {
+	texts := slices.Collect(maps.Keys(waiting))
+	// Missing ones first, and the longest first: shorter ones may be parts of longer ones.
+	slices.SortFunc(texts, func(a, b string) int {
+		return cmp.Or(min(len(waiting[b]), 1)-min(len(waiting[a]), 1), len(b)-len(a), strings.Compare(a, b))
+	})
+	for _, text := range texts[:min(len(texts), mostUnparsed)] {
 		for start := range apartIn(translation, text) {
 			end := start + len(text)
 			switch {

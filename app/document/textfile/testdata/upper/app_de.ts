@@ -8,7 +8,7 @@
         <source>&amp;Open the file</source>
         <comment>menu</comment>
         <extracomment>Opens a dialog</extracomment>
-        <translation type="unfinished">&amp;Open THE FILE</translation>
+        <translation type="unfinished">&amp;OPEN THE FILE</translation>
     </message>
     <message>
         <source>Close</source>
