@@ -16,7 +16,7 @@ import (
 //
 // Code is not always one token: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators join their operands where these are letters,
 // numbers or held text; brackets join the text that they touch. A letter alone is held if it is not a word of its language, but
-// softly: the model sees it, and check.residue counts it.
+// softly: the model sees it, and check.symbols counts it.
 
 // withWords adds spans for all tokens that are no prose and for expressions to the sentence, by the rules of language lang. foreign
 // are the runs of letters in scripts that are not those of the language.

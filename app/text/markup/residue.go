@@ -1,12 +1,14 @@
 package markup
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"dragoman/app/text/char"
 	"dragoman/app/text/entity"
@@ -18,60 +20,42 @@ type check struct {
 	source, translation string
 }
 
-// run returns the first error of signs, symbols, names and brackets.
+// run returns the first error of symbols, acronyms and brackets.
 func (c check) run() error {
-	for _, compare := range [...]func(check) error{check.signs, check.residue, check.acronyms, check.brackets} {
-		if err := compare(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(c.symbols(), c.acronyms(), c.brackets())
 }
 
-// residue returns an error that wraps ErrLost if the counts of symbols in source and translation differ: those that are not
-// punctuation, and signs and single letters that are soft spans. It counts in the texts themselves, independently of the
-// recognizers, and so detects spans that they missed.
-func (c check) residue() error {
-	s, source, translation := c.sentence, c.source, c.translation
-	want := residueOf(source)
+// symbols returns an error that wraps ErrLost if the counts of a sign, symbol, operator or word in square brackets differ between
+// source and translation, or those of a letter that is a soft span, or of quotes if they delimit the translated text. It counts in
+// the texts themselves, independently of the recognizers, and so detects spans that they missed.
+func (c check) symbols() error {
+	s := c.sentence
+	want, got := symbolsOf(c.source), symbolsOf(c.translation)
+	for text := range got {
+		if want[text] == 0 && strings.Contains(s.Text, text) { // a translation may have signs that are not in the sentence
+			want[text] = 0
+		}
+	}
 	seen := map[string]bool{}
 	for i, span := range s.Spans {
 		text := s.spanText(i)
-		if span.Kind != Sign || seen[text] {
-			continue
-		}
-		if seen[text] = true; len(seen) > mostNames {
+		switch {
+		case span.Kind == Code && text[0] == '"': // the closing quote of a line in a message file
+			want[`"`], got[`"`] = strings.Count(c.source, `"`), strings.Count(c.translation, `"`)
+		case span.Kind != Sign || seen[text]:
+		case len(seen) == mostNames:
 			return errManyNames
+		case isLetterAlone(text):
+			if n, m := c.letters(text); n != m {
+				want[text], got[text] = n, m
+			}
+		case len(text) > 1 && (text != "''" || twoApostrophes.MatchString(c.source)) && !strings.ContainsFunc(text, char.IsWord) && !strings.HasSuffix(text, ">"):
+			want[text], got[text] = strings.Count(c.source, text), strings.Count(c.translation, text)
 		}
-		if len(text) > 1 && (text != "''" || twoApostrophes.MatchString(source)) && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) && !strings.HasSuffix(text, ">") {
-			want[text] = strings.Count(source, text)
-		} else if isLetterAlone(text) && strings.Contains(source, text) {
-			want[text] = countApart(source, text)
-		}
+		seen[text] = seen[text] || span.Kind == Sign
 	}
-	if len(want) == 0 {
-		return nil
-	}
-	got := residueOf(translation)
 	for text, n := range want {
-		m := got[text]
-		if hasLetter(text) {
-			if m = countApart(translation, text); m < n {
-				m += countApart(translation, otherCase(text)) // the y direction, Y-Richtung
-			}
-			if m < n && (text == "x" && strings.Contains(translation, "×") || entity.Says(text, translation, s.to)) {
-				m = n // 2 s, 2 秒
-			}
-			if strings.Contains(letterWords[s.to], strings.ToLower(text)) {
-				m = min(n, m) // the others are words
-			}
-			if m < n && unicode.IsUpper(char.First(text)) && strings.Count(s.Text, " ") > 1 {
-				m = n // the X direction is horizontal
-			}
-		} else if m == 0 {
-			m = strings.Count(translation, text)
-		}
-		if n != m {
+		if m := got[text]; n != m {
 			return fmt.Errorf("%w: a symbol is there %d times, %d in the translation", ErrLost, n, m)
 		}
 	}
@@ -81,30 +65,63 @@ func (c check) residue() error {
 // twoApostrophes matches the apostrophe of an ICU message within a word: elsewhere, two are a quote.
 var twoApostrophes = regexp.MustCompile(`\pL''\pL`)
 
-// residueOf counts the symbols in a text.
-func residueOf(text string) map[string]int {
+// letters counts a letter by itself in the source and in the translation, where it may be a word.
+func (c check) letters(letter string) (want, got int) {
+	want, got = countApart(c.source, letter), countApart(c.translation, letter)
+	switch {
+	case want == 0:
+		return 0, 0
+	case got < want:
+		got += countApart(c.translation, otherCase(letter)) // the y direction, Y-Richtung
+	}
+	if got < want && (letter == "x" && strings.Contains(c.translation, "×") || entity.Says(letter, c.translation, c.sentence.to)) {
+		got = want // 2 s, 2 秒
+	}
+	isWord := strings.Contains(letterWords[c.sentence.to], strings.ToLower(letter))
+	if got > want && isWord || got < want && unicode.IsUpper(char.First(letter)) && strings.Count(c.sentence.Text, " ") > 1 { // the X direction is horizontal
+		got = want
+	}
+	return want, got
+}
+
+// symbolsOf counts the symbols and the words in square brackets in a text.
+func symbolsOf(text string) map[string]int {
 	count := map[string]int{}
-	for _, r := range text {
-		if r > 0xFF00 && r < 0xFF5E { // full-width forms
-			r -= 0xFF00 - 0x20
+	for _, name := range bracketedName.FindAllStringSubmatch(text, -1) {
+		if name[1] != "sic" {
+			count[name[1]]++
 		}
-		if isResidue(r) {
+	}
+	text = oldQuotes.ReplaceAllString(wideBrackets.Replace(text), "")
+	for i, r := range text {
+		if isResidue(r) || r < utf8.RuneSelf && char.OneOfRunes(r, signs) && (r != '#' || !isNumberSign(text, i)) {
 			count[string(r)]++
 		}
 	}
 	return count
 }
 
-// isResidue reports whether r is a symbol that no sentence needs. Currencies, minus signs and percents are compared with numbers,
-// signs by check.signs; they are not residue.
+var (
+	bracketedName = regexp.MustCompile(`\[([A-Za-z][\w-]+)\](?:[^(\[:]|$)`)
+	// oldQuotes matches text in the quotes of old programs: `name'.
+	oldQuotes = regexp.MustCompile("`[^`'\n]{1,64}'")
+	// wideBrackets are forms of signs in Chinese and Japanese, and of arrows, which stand for > between the names of menus.
+	wideBrackets = strings.NewReplacer("-->", ">", "->", ">", "=>", ">", "→", ">", "⇒", ">", "▸", ">", "＞", ">", "＜", "<", "【", "[", "】", "]", "［", "[", "］", "]", "〔", "[", "〕", "]")
+)
+
+// isNumberSign reports whether the # at byte i stands for "number", for which languages have other signs.
+func isNumberSign(text string, i int) bool {
+	next, before := char.First(text[i+1:]), char.Last(strings.TrimRight(text[:i], " "))
+	return unicode.IsDigit(next) || char.OneOfRunes(next, "%{") || i > 0 && unicode.IsLetter(before) && char.OneOfRunes(next, ":.,)")
+}
+
+// isResidue reports whether r is a symbol that no sentence needs. Currencies, minus signs and percents are compared with numbers.
 func isResidue(r rune) bool {
 	switch {
-	case r < 0x80, char.IsMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', char.OneOfRunes(r, "～×▸►"):
+	case r < utf8.RuneSelf, char.IsMinus(r), isArrow(r), r >= 0xFF00 && r <= 0xFF5E, r == removedRune, r == '\uFFFD', char.OneOfRunes(r, "°～×▸►"):
 		return false
-	case unicode.In(r, unicode.Sm, unicode.So):
-		return true
 	}
-	return char.OneOfRunes(r, "‰‱•‣※‖")
+	return unicode.In(r, unicode.Sm, unicode.So) || char.OneOfRunes(r, "‰‱•‣※‖§¶†‡")
 }
 
 // acronyms returns an error that wraps ErrLost if an acronym of the source is missing in the translation and one that looks
