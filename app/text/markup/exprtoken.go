@@ -171,6 +171,10 @@ func unclosed(text string) int {
 // read adds the token of bytes [start, end), which contain spans.
 func (e *expressions) read(start, end int, spans []Span) {
 	raw := e.text[start:end]
+	if n := plainWordIn(raw); n > 0 && len(spans) == 0 {
+		e.add(start, start+n, wordToken)
+		return
+	}
 	if n := noteBehind(e.looks, raw); n > 0 {
 		e.read(start, end-n, slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n }))
 		e.add(end-n, end, heldToken)
@@ -244,6 +248,20 @@ func (e *expressions) read(start, end int, spans []Span) {
 	default:
 		e.add(start, end, e.wordKind(core, raw))
 	}
+}
+
+// plainWordIn returns the length of the word of small ASCII letters, perhaps with a capital, that is all of a token but its
+// punctuation, or 0. Most tokens are such words, which need no other rule.
+func plainWordIn(token string) (n int) {
+	vowels := false
+	for n < len(token) && (isASCIILower(token[n]) || n == 0 && char.IsASCIILetter(token[n])) {
+		vowels = vowels || char.OneOf(token[n], "aeiouyAEIOUY")
+		n++
+	}
+	if n < 2 || !vowels || len(token) > n+1 || len(token) > n && !char.OneOf(token[n], ".,;:!?") {
+		return 0
+	}
+	return n
 }
 
 // joinHeld joins the placeholders and code of a token with only signs or a short unit between them, a unit behind them, and signs

@@ -111,7 +111,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(unit, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				read(text, Text)
+				must(must(Parse(lasting, text, Text)).In(lasting, "en"))
 			}
 		})
 	}

@@ -94,7 +94,11 @@ func (s Sentence) markers(text string) int {
 // search finds the waiting spans in part of a translation. surplus counts spans that should not be there: repeated known ones,
 // and those of kinds that do not occur by chance.
 func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
-	t := parse(scanner{text: translation, form: s.format, looks: s.looks}).in(s.to).withFormulas()
+	t := parse(scanner{text: translation, form: s.format, looks: s.looks})
+	if strings.Contains(translation, "@") { // an e-mail address, which is held by its shape, may have come in
+		t = t.in(s.to)
+	}
+	t = t.withFormulas()
 	var more []Span
 	for i, span := range t.Spans {
 		s.looks.Past(1)
