@@ -25,7 +25,7 @@ func TestCheckOfTranslations(t *testing.T) {
 		{Text, "Open the windows here.", "открой окна здесь", WrongScript, ""},
 		{Text, "Wait for {n} hours.", "Warte {n} Tage.", MarkupLost, "another unit"},
 		{Text, "Wait for {n} s.", "Warte {n} Sekunden.", 0, ""},
-		{Text, "Turn it around (360°).", "Dreh es um (-360°).", MarkupLost, "1 are missing"},
+		{Text, "Turn it around (360°).", "Dreh es um (-360°).", MarkupLost, "another sign"},
 		{Text, "Scale it to {a} x {b}.", "Ändere die Größe auf {a}×{b}.", 0, ""},
 		{Text, "''Yes,'' she said.", "„Ja“, sagte sie.", 0, ""},
 		{Text, "The AI plays.", "Die KI spielt.", 0, ""},
