@@ -126,7 +126,9 @@ func trimmed(text string) (before, inner, after string) {
 
 // isCode reports whether a value has no natural language: only placeholders, addresses, paths and identifiers. Such values occur
 // in data and message files.
-func (p *pass) isCode(text string) bool { return !p.hasLanguage(markup.Parse(p.ctx, text, markup.Text)) }
+func (p *pass) isCode(text string) bool {
+	return !p.hasLanguage(markup.Parse(p.ctx, text, markup.Text))
+}
 
 // parse finds the spans to preserve in a plain text.
 func (p *pass) parse(text string) markup.Sentence {
