@@ -71,7 +71,9 @@ func parseAdapter(raw []byte) (a adapter, err error) {
 		return a, fmt.Errorf("%s: %w", AdapterConfigFile, err)
 	}
 	o.Nullable = true
-	o.OneOf("peft_type", `"LORA"`)
+	if o.OneOf("peft_type", `"LORA"`); o.Get("peft_type") == nil {
+		o.Fail("peft_type", "only adapters of peft are supported")
+	}
 	// Other initial values change the base too.
 	o.OneOf("init_lora_weights", "true", "false", `"gaussian"`, `"eva"`, `"orthogonal"`)
 	err = object.Each(raw, func(name string, value json.RawMessage) error {

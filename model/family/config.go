@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"dragoman/model"
 	"dragoman/model/object"
@@ -69,6 +71,7 @@ func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 		return model.Spec{}, nil, fmt.Errorf("\"model_type\" is %s: supported are %s", object.OrMissing(o.Get("model_type")), supportedTypes())
 	}
 	checkQuantized(o)
+	checkCode(o)
 	for _, s := range slices.Concat(commonSettings, n.fixed) {
 		o.OneOf(s.name, s.literal)
 	}
@@ -100,6 +103,17 @@ func checkQuantized(o *object.Fields) {
 	_ = json.Unmarshal(raw, &by) // other values have no method
 	o.Fail("quantization_config", "quantized weights (%s) are not supported: name the checkpoint that they were made of, and the precision int8 for fewer bits",
 		cmp.Or(by.Method, "of an unknown kind"))
+}
+
+// checkCode fails for a network in code of its own, beside the checkpoint. Code of a tokenizer has its class in tokenizer_config.json.
+func checkCode(o *object.Fields) {
+	var classes map[string]any
+	_ = json.Unmarshal(o.Get("auto_map"), &classes) // other values name no class
+	for _, name := range slices.Sorted(maps.Keys(classes)) {
+		if strings.HasPrefix(name, "AutoModel") {
+			o.Fail("auto_map", "a network in code of its own (%s) is not supported: only those of transformers are", name)
+		}
+	}
 }
 
 // checkAliases checks the sizes that also have another name in Hugging Face's classes; in these classes, the last one in the file

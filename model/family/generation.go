@@ -31,6 +31,11 @@ var neutralSettings = []struct {
 	{"watermarking_config", []string{"null"}},
 	{"stop_strings", []string{"null"}},
 	{"is_assistant", []string{"false"}},
+	{"constraints", []string{"null", "[]"}},
+	{"force_words_ids", []string{"null", "[]"}},
+	{"dola_layers", []string{"null"}},
+	{"token_healing", []string{"false"}},
+	{"max_time", []string{"null"}},
 }
 
 // Maximum values of generation settings, and the default length. generate()'s own default of 20 tokens is too short for sentences.

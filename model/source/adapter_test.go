@@ -117,6 +117,7 @@ func TestAdaptersThatAreRefused(t *testing.T) {
 			change(t, dir, `"init_lora_weights": true`, `"init_lora_weights": "pissa"`)
 		},
 			`"init_lora_weights" is "pissa"`},
+		"another library's":         {func(t *testing.T, dir string) { change(t, dir, `"peft_type"`, `"model_class"`) }, `"peft_type" is missing: only adapters of peft`},
 		"a field of later versions": {func(t *testing.T, dir string) { change(t, dir, `"use_bdlora": null`, `"use_bdlora": true`) }, `"use_bdlora" is true`},
 	} {
 		t.Run(name, func(t *testing.T) {
