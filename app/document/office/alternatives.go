@@ -43,14 +43,6 @@ func (w *walker) alternative(start xmlpart.Token, out sink) error {
 	return err
 }
 
-// odfChart copies a chart. LibreOffice writes the displayed cells into its descriptions, which stay.
-func (w *walker) odfChart(start xmlpart.Token, out sink) error {
-	also := w.options.Also
-	defer func() { w.options.Also = also }()
-	w.options.Also = nil
-	return w.inner(start, out)
-}
-
 // odfShape copies a shape. The alternative texts of a decorative shape stay.
 func (w *walker) odfShape(start xmlpart.Token, out sink) error {
 	if start.Attribute("decorative") != "true" {

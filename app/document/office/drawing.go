@@ -60,21 +60,6 @@ func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
 	})
 }
 
-// cache counts the open elements in which a chart caches displayed values of its sheet.
-func (w *walker) cache(start xmlpart.Token, out sink) error {
-	w.cached++
-	defer func() { w.cached-- }()
-	return w.copy(start, out, w.element)
-}
-
-// cachedValue rewrites a c:v that is a text.
-func (w *walker) cachedValue(start xmlpart.Token, out sink) error {
-	if w.cached == 0 {
-		return w.verbatim(start, out)
-	}
-	return w.plain(start, out)
-}
-
 // ownShape copies a shape of a master or layout. The texts of its placeholders are not shown, and stay.
 func (w *walker) ownShape(start xmlpart.Token, out sink) error {
 	placeholder := false

@@ -9,7 +9,6 @@ import (
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/markup"
 )
 
@@ -59,15 +58,7 @@ func (f flat) check(in io.ReaderAt, size int64) error {
 var flatType = regexp.MustCompile(`<(?:\w+:)?document\s[^<>]*?\w+:mimetype\s*=\s*["']([^"'<>]*)`)
 
 // flatGrammar is the grammar of all parts of an OpenDocument in one.
-var flatGrammar = odfGrammar.with(propertyGrammar).with(grammar{named("style", "master-page"): (*walker).flatMaster, named("office", "binary-data"): (*walker).verbatim})
-
-// flatMaster copies a master page, whose grammar is that of styles.xml.
-func (w *walker) flatMaster(start xmlpart.Token, out sink) error {
-	outer := w.grammar
-	w.grammar = odfStylesGrammar
-	defer func() { w.grammar = outer }()
-	return w.copy(start, out, w.element)
-}
+var flatGrammar = odfGrammar.with(propertyGrammar).with(grammar{named("style", "master-page"): inside(odfStylesGrammar), named("office", "binary-data"): (*walker).verbatim})
 
 // counted counts the bytes read as work.
 type counted struct {

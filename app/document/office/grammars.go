@@ -27,8 +27,7 @@ var (
 	// masterGrammar is the grammar of slide masters and layouts.
 	masterGrammar       = drawingGrammar.with(each("p", "sp", (*walker).ownShape))
 	slideCommentGrammar = each("p", "text", (*walker).plain).with(each("a", "p", (*walker).drawingParagraph))
-	chartGrammar        = each("a", "p", (*walker).drawingParagraph).with(each("c", "strCache multiLvlStrCache", (*walker).cache),
-		each("c", "v", (*walker).cachedValue))
+	chartGrammar        = each("a", "p", (*walker).drawingParagraph).with(each("c", "strCache multiLvlStrCache", inside(each("c", "v", (*walker).plain))))
 
 	sheetGrammar = each("x", "si is", (*walker).sheetText).with(each("x", "c", (*walker).stringCell),
 		each("x", "sheetView", (*walker).sheetView), headerGrammar).withLabels("x", sheetLabels)
@@ -57,15 +56,15 @@ var (
 	propertyGrammar = each("dc", "title subject description", (*walker).plain).with(each("cp", "keywords category", (*walker).plain),
 		each("meta", "keyword", (*walker).plain), each("dc", "language", (*walker).setLanguage))
 
-	odfGrammar = each("text", "p h", (*walker).odfParagraph).with(
+	odfContentGrammar = each("text", "p h", (*walker).odfParagraph).with(
 		each("text", "tracked-changes", (*walker).verbatim), each("table", "tracked-changes", (*walker).verbatim),
 		each("table", "table-cell covered-table-cell", (*walker).odfCell),
 		each("style", "style default-style page-layout", (*walker).readStyle),
 		each("presentation", "footer-decl header-decl", (*walker).plain),
-		each("office", "chart", (*walker).odfChart),
 		each("draw", "frame custom-shape g", (*walker).odfShape),
-		each("svg", "title desc", also(document.AlsoAlt, (*walker).plain)),
 	).withLabels("text", odfTextLabels).withLabels("table", odfTableLabels).withLabels("form", odfFormLabels)
+	// odfGrammar is the grammar of OpenDocument. LibreOffice writes the displayed cells of a chart into its descriptions, which stay.
+	odfGrammar = odfContentGrammar.with(each("office", "chart", inside(odfContentGrammar)), each("svg", "title desc", also(document.AlsoAlt, (*walker).plain)))
 	// odfStylesGrammar is the grammar of styles.xml, whose master pages have headers, footers and shapes.
 	odfStylesGrammar = odfGrammar.with(each("draw", "frame custom-shape", (*walker).odfMasterShape))
 )

@@ -33,24 +33,10 @@ var (
 
 // sheetHeader rewrites a header or footer.
 func (w *walker) sheetHeader(start xmlpart.Token, out sink) error {
-	p := w.begin(start)
-	_, text, err := w.content(p, start)
-	if err != nil {
+	if _, err := out.Write(start.Raw); err != nil {
 		return err
 	}
-	p.keep = true // the paragraph itself stays
-	raw, _, err := w.rewritten(p, escape)
-	if err != nil {
-		return err
-	}
-	header, err := w.header(text)
-	if header != text {
-		raw = p.head.String() + escape(header) + "</" + p.prefix + start.Name.Local + ">"
-	}
-	if err == nil {
-		_, err = out.WriteString(raw)
-	}
-	return err
+	return w.texted(out, w.header)
 }
 
 // header translates the texts of a header.

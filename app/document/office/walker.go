@@ -41,7 +41,6 @@ type walker struct {
 	remembered int  // bytes remembered of the part: names, styles
 	paid       int  // bytes taken from the request's memory
 	fields     fields
-	cached     int             // depth of elements that cache a chart's values
 	keep       map[string]bool // texts that stay because formulas refer to them
 	styles     map[string]odfStyle
 
@@ -192,6 +191,16 @@ func (w *walker) element(start xmlpart.Token, out sink) error {
 
 // inner copies an element, with its children rewritten by the grammar.
 func (w *walker) inner(start xmlpart.Token, out sink) error { return w.copy(start, out, w.element) }
+
+// inside returns a rewriting of elements whose contents have a grammar of their own.
+func inside(g grammar) rewriting {
+	return func(w *walker, start xmlpart.Token, out sink) error {
+		around := w.grammar
+		w.grammar = g
+		defer func() { w.grammar = around }()
+		return w.inner(start, out)
+	}
+}
 
 // also returns a rewriting that applies only if a sort of texts is translated.
 func also(sort string, rewrite rewriting) rewriting {
