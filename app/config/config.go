@@ -99,7 +99,7 @@ type Config struct {
 	CORSDropIns    Switch      `env:"CORS_DROP_INS" envDefault:"true" help:"let all pages call the drop-in APIs whose originals allow it, such as LibreTranslate's; false: only pages of CORS_ORIGINS"`
 	AllowedHosts   []string    `env:"ALLOWED_HOSTS" envDefault:"" help:"host names of the service, separated by commas, such as translate.example.com or *.example.com. Requests under other names of the public DNS are refused; empty: only those of pages that came by plain HTTP; *: all names are accepted"`
 
-	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file of the jobs and their texts, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways use Redis instead; off: no jobs"`
+	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file of the jobs and their texts, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways use Redis instead; off: no jobs, and no documents, which are jobs, too"`
 	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" use:"a time above 0, such as 24h" help:"time that an ended job is kept, and that a job that cannot continue is retried"`
 	JobConcurrency    int           `env:"JOB_CONCURRENCY" envDefault:"2" use:"1 to 1024" help:"jobs that run at once; further ones wait, and take turns of a minute"`
 	JobMaxRecords     int           `env:"JOB_MAX_RECORDS" envDefault:"100000" use:"1 to 16777216" help:"maximum translations in a job: records × target languages"`

@@ -73,7 +73,7 @@ func frontEndRequests() []hostile {
 		post("MTranServer, too many", "/translate/batch", `{"from":"en","to":"fr","texts":["a","b","c","d"]}`), post("MTranServer, texts in texts", "/translate/batch", `{"from":"en","to":"fr","texts":[["a"]]}`),
 		post("MTranServer, detect", "/detect", `{"text":"駅はどこですか。","minConfidence":1e999}`), post("MTranServer, detect with NaN", "/mtranserver/detect", `{"text":"駅はどこですか。","minConfidence":"NaN"}`),
 		get("MTranServer, languages", "/mtranserver/languages"), get("MTranServer, heartbeat", "/__heartbeat__"), post("MTranServer, no such plugin", "/mtranserver/bing", `{}`),
-		post("MTranServer, a plugin", "/mtranserver/deeplx", `{"text":"It is raining.","source_lang":"EN","target_lang":"FR"}`),
+		post("MTranServer, a plugin", "/deeplx", `{"text":"It is raining.","source_lang":"EN","target_lang":"FR"}`),
 		post("nllb-serve, a number", "/translate", `{"source":7,"src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`), post("nllb-serve, a language as a list", "/nllb-serve/translate", `{"source":"a","tgt_lang":["fra_Latn"]}`),
 		post("nllb-serve, too many", "/nllb-serve/translate", `{"source":["a","b","c","d"],"src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`), post("nllb-serve, an object", "/nllb-serve/translate", `{"source":{},"tgt_lang":"fra_Latn"}`),
 		get("nllb-api", "/api/v4/translator?text=It+is+raining.&source=eng_Latn&target=fra_Latn"), get("nllb-api, nothing", "/api/v4/translator"), get("nllb-api, a language of another script", "/api/v4/translator?text=7&source=eng_Arab&target=fra_Zzzz"), get("nllb-api, text twice", "/api/v4/translator?text=7&text=8&source=eng_Latn&target=fra_Latn"),

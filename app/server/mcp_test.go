@@ -105,7 +105,7 @@ func TestToolsOverHTTP(t *testing.T) {
 		{"translate", map[string]any{"texts": []string{"a"}, "to": "xx"}, `"xx" is not a language of this model: call list_languages`},
 		{"translate", map[string]any{"texts": []string{"a"}, "to": "Klingon"}, `"Klingon" is not a language of this model: call list_languages`},
 		{"translate", map[string]any{"texts": []string{"a"}, "to": "fr", "model": "nope"}, "nope"},
-		{"translate", map[string]any{"texts": 5, "to": "fr"}, "texts is not a list of strings: send the texts to translate"},
+		{"translate", map[string]any{"texts": 5, "to": "fr"}, "texts is not a list of strings, send the texts to translate"},
 		{"translate", map[string]any{"texts": []any{"a", 5}, "to": "fr"}, "texts is not a list of strings"},
 		{"translate", map[string]any{"texts": []string{"a"}, "to": "fr", "terms": map[string]any{"a": 5}}, "terms is not an object of strings"},
 		{"translate", map[string]any{"texts": []string{"a"}, "to": "fr", "format": "rtf"}, `format is "rtf"`},

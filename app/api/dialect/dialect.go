@@ -234,16 +234,12 @@ func (s *Server) Permit(c *gin.Context) error {
 	return nil
 }
 
-// Below returns the API under another root path: all of its routes, or the routes of some paths.
-func (d Dialect) Below(root string, paths ...string) Dialect {
-	var routes []Route
-	for _, route := range d.Routes {
-		if len(paths) == 0 || slices.Contains(paths, route.Path) {
-			route.Path = root + route.Path
-			routes = append(routes, route)
-		}
+// Below returns the API under another root path.
+func (d Dialect) Below(root string) Dialect {
+	d.Routes, d.Prefixes = slices.Clone(d.Routes), nil
+	for i := range d.Routes {
+		d.Routes[i].Path = root + d.Routes[i].Path
 	}
-	d.Routes, d.Prefixes = routes, nil
 	return d
 }
 

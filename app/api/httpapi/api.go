@@ -170,7 +170,8 @@ func (a *API) router() *gin.Engine {
 	if !a.cfg.OnlyProbes {
 		none.features = a.features()
 	}
-	native := a.native(none)
+	page := &frontPage{site: a.cfg.Site, version: a.cfg.Version, live: a.cfg.Live != nil, models: &a.models}
+	native := a.native(none, page)
 	dropIns, inference := a.dialects()
 	all := append(slices.Clone(dropIns), inference)
 	router.Use(native.UseRenderer, guardSites(a.server, a.cfg, all))
@@ -199,6 +200,7 @@ func (a *API) router() *gin.Engine {
 	if d := a.cfg.Description; d != nil {
 		d.Register(router.Group("", a.limits.small), none.notFound)
 	}
+	page.routes = routesOf(router)
 	nearest := func(c *gin.Context) { useNearestRenderer(c, all) }
 	router.NoRoute(nearest, a.limits.small, none.notFound)
 	router.NoMethod(nearest, a.limits.small, none.noMethod)
@@ -237,7 +239,7 @@ func (a *API) newRouter(untraced ...string) *gin.Engine {
 }
 
 // native returns the service's own API without its optional parts.
-func (a *API) native(none *noRoute) dialect.Dialect {
+func (a *API) native(none *noRoute, page *frontPage) dialect.Dialect {
 	get := func(path string, h dialect.Handler) dialect.Route {
 		return dialect.Route{Methods: "GET", Path: path, Handler: h}
 	}
@@ -246,7 +248,6 @@ func (a *API) native(none *noRoute) dialect.Dialect {
 		routes = append(routes, get(metricsPath, dialect.Raw(gin.WrapH(a.cfg.Metrics.Handler()))))
 	}
 	if !a.cfg.OnlyProbes {
-		page := &frontPage{a.cfg.Site, a.cfg.Version, a.cfg.Live != nil, &a.models}
 		t := &translationAPI{a.server, a.cfg.MaxRecords}
 		routes = append(routes,
 			get("/", page.serve),

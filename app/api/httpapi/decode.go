@@ -229,7 +229,11 @@ func checkMediaType(h http.Header) error {
 func mediaType(h http.Header, known ...string) (string, error) {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || !slices.Contains(known, media) {
-		return "", fault.New(fault.MediaType, "", "Content-Type is %q: send %s", excerpt.Of(h.Get("Content-Type")), strings.Join(known, " or "))
+		others := ""
+		if media == "application/x-www-form-urlencoded" || media == "multipart/form-data" {
+			others = "; forms of LibreTranslate go to POST /translate, those of DeepL to POST /v2/translate"
+		}
+		return "", fault.New(fault.MediaType, "", "Content-Type is %q: send %s%s", excerpt.Of(h.Get("Content-Type")), strings.Join(known, " or "), others)
 	}
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
 		return "", fault.New(fault.MediaType, "", "charset is %q: send UTF-8", excerpt.Of(charset))

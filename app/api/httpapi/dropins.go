@@ -25,17 +25,12 @@ import (
 // such as /translate, goes to the first that takes it. Each must decide by the query, because another one may still read the
 // body.
 func dropIns(server *dialect.Server, version string, files *upload.Service, models func() []string) []dialect.Dialect {
-	web, extensions := google.New(server), []dialect.Dialect{immersive.New(server), kiss.New(server), hcfy.New(server)}
-	deepLX, deepL := deeplx.New(server), deepl.New(server)
-	all := append(extensions,
-		azure.New(server), mtranserver.New(server, version), nllb.Serve(server), deepLX, libretranslate.New(server), deepL,
+	web := google.New(server)
+	all := append([]dialect.Dialect{immersive.New(server), kiss.New(server), hcfy.New(server)},
+		azure.New(server), mtranserver.New(server, version), nllb.Serve(server), deeplx.New(server), libretranslate.New(server), deepl.New(server),
 		libretranslate.Files(server, files), deepl.Documents(server, files), azure.Documents(server, files),
 		web, google.V3(server), nllb.API(server), openai.New(server, models),
-		// MTranServer has some of these routes too, and Google's at another path.
-		deepLX.Below(mtranserver.Root, deeplx.Path), deepL.Below(mtranserver.Root, deepl.Path), web.Below(mtranserver.Root+"/google"), web.Below("/google"))
-	for _, extension := range extensions {
-		all = append(all, extension.Below(mtranserver.Root))
-	}
+		web.Below("/google")) // as in MTranServer
 	return dialect.Share(all...)
 }
 

@@ -1,11 +1,15 @@
 package httpapi
 
 import (
+	"maps"
+	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/api/dialect"
 	"dragoman/app/api/webfile"
 	"dragoman/app/api/webpage"
 )
@@ -50,6 +54,7 @@ type frontPage struct {
 	version string
 	live    bool // live text is enabled
 	models  *servedModels
+	routes  []string // all routes, each with its methods, sorted
 }
 
 // serve serves GET /: the page for browsers, or a description of the service.
@@ -62,14 +67,15 @@ func (p *frontPage) serve(c *gin.Context) (any, error) {
 		c.Header("Vary", "Accept")
 	}
 	answer := struct {
-		Name        string  `json:"name"`
-		Version     string  `json:"version"`
-		Model       *Model  `json:"model,omitempty"`  // once the service is ready: the model tried first
-		Models      []Model `json:"models,omitempty"` // all models, if there are several
-		Translation string  `json:"translation"`
-		Languages   string  `json:"languages"`
-		Live        string  `json:"live,omitempty"`
-	}{Name: "dragoman", Version: p.version, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
+		Name        string   `json:"name"`
+		Version     string   `json:"version"`
+		Model       *Model   `json:"model,omitempty"`  // once the service is ready: the model tried first
+		Models      []Model  `json:"models,omitempty"` // all models, if there are several
+		Translation string   `json:"translation"`
+		Languages   string   `json:"languages"`
+		Live        string   `json:"live,omitempty"`
+		Routes      []string `json:"routes"`
+	}{Name: "dragoman", Version: p.version, Routes: p.routes, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
 	if p.live {
 		answer.Live = "GET " + livePath
 	}
@@ -81,4 +87,19 @@ func (p *frontPage) serve(c *gin.Context) (any, error) {
 		}
 	}
 	return answer, nil
+}
+
+// routesOf lists the routes of a router, each as "/path: GET, POST". Routes below a model's path are those without it, and HEAD is
+// that of GET.
+func routesOf(router *gin.Engine) (list []string) {
+	methods := map[string][]string{}
+	for _, route := range router.Routes() {
+		if route.Method != http.MethodHead && !strings.HasPrefix(route.Path, dialect.ModelPath) {
+			methods[route.Path] = append(methods[route.Path], route.Method)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(methods)) {
+		list = append(list, path+": "+strings.Join(slices.Sorted(slices.Values(methods[path])), ", "))
+	}
+	return list
 }

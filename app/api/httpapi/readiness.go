@@ -32,6 +32,9 @@ func (r *readiness) refusal() error {
 			return err
 		}
 	}
+	if _, err := t.Select(""); err != nil && fault.Explain(err, fault.Situation{}).Kind == fault.NotReady { // no model yet
+		return err
+	}
 	return unhealthy(t)
 }
 

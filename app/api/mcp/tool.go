@@ -89,7 +89,7 @@ func arguments(tool string, s *jsonschema.Schema, raw jsontext.Value, out any) e
 			given[name] = slices.Concat(jsontext.Value("["), value, jsontext.Value("]"))
 		case argument.Type == "string" && kind != '"', argument.Type != "string" && !ofStrings(argument.Type, value):
 			kinds := map[string]string{"array": "a list of strings", "object": "an object of strings", "string": "a string"}
-			return fmt.Errorf("%s is not %s: send %s", name, kinds[argument.Type], argument.Description)
+			return fmt.Errorf("%s is not %s, send %s", name, kinds[argument.Type], argument.Description)
 		}
 	}
 	for _, name := range s.Required {
