@@ -69,7 +69,5 @@ func (u *tmxUnit) fill(x *xmlReader) error {
 	if !isNew {
 		return x.put(&u.old, x.text[u.old.start:u.old.inner], translation)
 	}
-	at := u.source
-	indent := x.text[len(strings.TrimRight(x.text[:at.start], " \t\r\n")):at.start]
-	return x.replace(at.end, at.end, indent+`<tuv xml:lang="`+xmlpart.EscapeAttribute(x.options.To)+`"><seg>`+translation+"</seg></tuv>")
+	return x.insert(&u.source, `<tuv xml:lang="`+xmlpart.EscapeAttribute(x.options.To)+`"><seg>`+translation+"</seg></tuv>")
 }

@@ -95,32 +95,23 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 	if err != nil || !isChanged {
 		return err
 	}
+	name := xmlpart.PrefixOf(f.text[u.source.start:u.source.inner]) + "target"
+	tag := "<" + name + ">"
+	if u.target != nil {
+		tag = f.text[u.target.start:u.target.inner]
+	}
+	if f.isVersion1() {
+		tag = xmlpart.SetAttribute(tag, "state", forReview)
+	}
 	if u.target == nil {
-		return f.insert(u.source, translation)
+		return f.insert(u.source, tag+translation+"</"+name+">")
 	}
 	if u.attribute("state") != "" {
 		if err := f.replace(u.start, u.inner, xmlpart.SetAttribute(f.text[u.start:u.inner], "state", "translated")); err != nil {
 			return err
 		}
 	}
-	e := u.target
-	tag := f.text[e.start:e.inner]
-	if f.isVersion1() {
-		tag = xmlpart.SetAttribute(tag, "state", forReview)
-	}
-	return f.put(e, tag, translation)
-}
-
-// insert writes a target behind a source, indented like it.
-func (f *xliffFile) insert(source *xmlElement, translation string) error {
-	start := source.start
-	indent := f.text[len(strings.TrimRight(f.text[:start], " \t\r\n")):start]
-	name := xmlpart.PrefixOf(f.text[start:source.inner]) + "target"
-	tag := "<" + name + ">"
-	if f.isVersion1() {
-		tag = xmlpart.SetAttribute(tag, "state", forReview)
-	}
-	return f.replace(source.end, source.end, indent+tag+translation+"</"+name+">")
+	return f.put(u.target, tag, translation)
 }
 
 // isOpen reports whether a unit needs a target.

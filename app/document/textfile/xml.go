@@ -157,6 +157,12 @@ func (x *xmlReader) put(e *xmlElement, tag, text string) error {
 	return x.replace(e.start, e.innerEnd, tag+text)
 }
 
+// insert writes text behind an element, indented like it.
+func (x *xmlReader) insert(e *xmlElement, text string) error {
+	indent := x.text[len(strings.TrimRight(x.text[:e.start], " \t\r\n")):e.start]
+	return x.replace(e.end, e.end, indent+text)
+}
+
 // setLanguage sets the language of the translations in a start tag, if it is known.
 func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
 	if x.options.To == "" {
@@ -224,30 +230,22 @@ type xmlPart struct {
 	sort byte // 't' text, 'c' the text of a CDATA section, '<' a tag or a comment
 }
 
+// xmlMark matches the text of a CDATA section as its group, or a tag or a comment, without a group.
+var xmlMark = regexp.MustCompile(`<!\[CDATA\[((?s:.*?))\]\]>|<!--(?s:.*?)-->|<\?(?s:.*?)\?>|<(?:[^"'<>]|"[^"]*"|'[^']*')*>`)
+
 // xmlParts splits a well-formed fragment into its parts.
 func xmlParts(fragment string) (list []xmlPart) {
-	for fragment != "" {
-		end := strings.IndexByte(fragment, '<')
-		switch {
-		case end < 0:
-			end = len(fragment)
-			fallthrough
-		case end > 0:
-			list = append(list, xmlPart{fragment[:end], 't'})
-		case strings.HasPrefix(fragment, "<![CDATA["):
-			text, _, _ := strings.Cut(fragment[len("<![CDATA["):], "]]>")
-			end = min(len(fragment), len("<![CDATA[]]>")+len(text))
-			list = append(list, xmlPart{text, 'c'})
-		default:
-			end = len(xmlTag.FindString(fragment))
-			if end == 0 {
-				end = len(fragment)
-			}
-			list = append(list, xmlPart{fragment[:end], '<'})
+	at := 0
+	for _, m := range append(xmlMark.FindAllStringSubmatchIndex(fragment, -1), []int{len(fragment), len(fragment), -1, -1}) {
+		if m[0] > at {
+			list = append(list, xmlPart{fragment[at:m[0]], 't'})
 		}
-		fragment = fragment[end:]
+		if m[2] >= 0 {
+			list = append(list, xmlPart{fragment[m[2]:m[3]], 'c'})
+		} else if m[0] < m[1] {
+			list = append(list, xmlPart{fragment[m[0]:m[1]], '<'})
+		}
+		at = m[1]
 	}
 	return list
 }
-
-var xmlTag = regexp.MustCompile(`^(?:<!--(?s:.*?)-->|<\?(?s:.*?)\?>|<(?:[^"'<>]|"[^"]*"|'[^']*')*>)`)
