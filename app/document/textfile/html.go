@@ -55,10 +55,7 @@ type htmlFile struct {
 // Page translates part of a page of a book: its units, and alternative texts if they are requested.
 func Page(ctx context.Context, out io.Writer, text string, o document.Options, t document.Translate) error {
 	p := &pass{ctx: ctx, text: text, lineEnd: "\n", options: o, isPage: true, out: out, translator: t}
-	if err := htmlUnits(p); err != nil {
-		return err
-	}
-	return p.copy(len(text))
+	return p.run(htmlUnits)
 }
 
 // foreign returns the ranges of elements in another language than the source. A document of unknown language has none.

@@ -31,12 +31,10 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"math"
 	"slices"
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 )
 
@@ -120,14 +118,7 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	w := enc.writer(cmp.Or(out, io.Discard))
 	p := &pass{ctx: ctx, text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
 	p.hold = func(bytes int64) (func(), error) { return budget.Hold(ctx, bytes) }
-	ended := char.Look(ctx, math.MaxInt, func(l *char.Looks) {
-		p.looks = l
-		err = r.pass(p)
-	})
-	if err := cmp.Or(ended, err); err != nil {
-		return err
-	}
-	if err := p.copy(len(text)); err != nil {
+	if err := p.run(r.pass); err != nil {
 		return err
 	}
 	return w.Close()

@@ -1,8 +1,10 @@
 package textfile
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"unicode"
@@ -29,6 +31,18 @@ type pass struct {
 	out        io.Writer
 	translator document.Translate
 	at         int // the bytes of text already written
+}
+
+// run goes through the document, and checks its context.
+func (p *pass) run(rewrite func(p *pass) error) (err error) {
+	ended := char.Look(p.ctx, math.MaxInt, func(l *char.Looks) {
+		p.looks = l
+		err = rewrite(p)
+	})
+	if err = cmp.Or(ended, err); err != nil {
+		return err
+	}
+	return p.copy(len(p.text))
 }
 
 // copy writes the document unchanged up to byte end.
