@@ -46,10 +46,11 @@ func open(a *archive.Archive) (*book, error) {
 		return nil, err
 	}
 	opf := ""
-	err = elements(container, "META-INF/container.xml", func(t xmlpart.Token) {
+	err = reader(bytes.NewReader(container), "META-INF/container.xml").EachStart(func(t xmlpart.Token) error {
 		if t.Name.Local == "rootfile" && opf == "" {
 			opf = path.Clean(t.Attribute("full-path"))
 		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func list(a *archive.Archive, content []byte, opf string) (*book, error) {
 			b.order = append(b.order, i.name)
 		}
 	}
-	err := elements(content, opf, func(t xmlpart.Token) {
+	err := reader(bytes.NewReader(content), opf).EachStart(func(t xmlpart.Token) error {
 		switch t.Name.Local {
 		case "item":
 			if href, err := url.PathUnescape(t.Attribute("href")); err == nil {
@@ -88,6 +89,7 @@ func list(a *archive.Archive, content []byte, opf string) (*book, error) {
 		case "itemref":
 			add(byID[t.Attribute("idref")])
 		}
+		return nil
 	})
 	for _, i := range all {
 		add(i)
@@ -107,7 +109,7 @@ func checkEncryption(a *archive.Archive) error {
 		return err
 	}
 	encrypted, method := false, ""
-	err = elements(content, name, func(t xmlpart.Token) {
+	err = reader(bytes.NewReader(content), name).EachStart(func(t xmlpart.Token) error {
 		switch t.Name.Local {
 		case "EncryptionMethod":
 			method = t.Attribute("Algorithm")
@@ -115,21 +117,12 @@ func checkEncryption(a *archive.Archive) error {
 			encrypted = encrypted || !fontAlgorithms[method]
 			method = ""
 		}
+		return nil
 	})
 	if err == nil && encrypted {
 		err = document.Refuse(nil, "the book is encrypted (DRM), so its text cannot be read")
 	}
 	return err
-}
-
-// elements calls visit with each start tag of a document.
-func elements(content []byte, name string, visit func(t xmlpart.Token)) error {
-	return reader(bytes.NewReader(content), name).Each(func(t xmlpart.Token) error {
-		if t.Kind == xmlpart.Start {
-			visit(t)
-		}
-		return nil
-	})
 }
 
 // reader returns a reader of an XML part of a book.

@@ -319,11 +319,6 @@ func eachStart(a *archive.Archive, name string, visit func(t xmlpart.Token) erro
 		return nil
 	}
 	return a.Read(name, func(in io.Reader) error {
-		return xmlpart.NewReader(in, name, xmlpart.Options{}).Each(func(t xmlpart.Token) error {
-			if t.Kind != xmlpart.Start {
-				return nil
-			}
-			return visit(t)
-		})
+		return xmlpart.NewReader(in, name, xmlpart.Options{}).EachStart(visit)
 	})
 }

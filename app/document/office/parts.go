@@ -72,11 +72,12 @@ func partOf(contentType string) part {
 
 // ooxmlTypes returns the types of an OOXML document's parts by name, or nil for other archives.
 func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
-	if !a.Has(contentTypes) {
-		return nil, nil
+	content, err := a.Small(contentTypes)
+	if content == nil || err != nil {
+		return nil, err
 	}
 	types, extensions := map[string]string{}, map[string]string{}
-	err := eachStart(a, contentTypes, func(t xmlpart.Token) error {
+	err = xmlpart.NewReader(bytes.NewReader(content), contentTypes, xmlpart.Options{}).EachStart(func(t xmlpart.Token) error {
 		switch t.Name.Local {
 		case "Override":
 			types[strings.TrimPrefix(t.Attribute("PartName"), "/")] = t.Attribute("ContentType")

@@ -126,6 +126,16 @@ func (r *Reader) Each(visit func(t Token) error) error {
 	}
 }
 
+// EachStart calls visit with each start tag until the end, or visit's error.
+func (r *Reader) EachStart(visit func(t Token) error) error {
+	return r.Each(func(t Token) error {
+		if t.Kind != Start {
+			return nil
+		}
+		return visit(t)
+	})
+}
+
 // directive accepts a document type if it is allowed.
 func (r *Reader) directive(d xml.Directive) error {
 	if !r.doctype {
