@@ -43,19 +43,27 @@ func (p *page) blocks() []*block {
 	for _, rows := range p.rows() {
 		lines := p.split(rows)
 		for _, b := range p.join(lines) {
-			b.findRoom(lines)
+			b.findRoom(lines, p.rules)
 			blocks = append(blocks, b)
 		}
 	}
 	p.spreadMono(blocks)
-	slices.SortStableFunc(blocks, func(a, b *block) int { return a.first() - b.first() })
+	slices.SortStableFunc(blocks, func(a, b *block) int { return a.order() - b.order() })
 	return blocks
 }
 
-// first returns the number of a block's first word in the content.
-func (b *block) first() int {
-	first := math.MaxInt
-	for _, s := range b.lines[0].spans {
+// order returns the place of a block among those of the page: that of its first word in the content. A bullet is before its item.
+func (b *block) order() int {
+	l := b.lines[0]
+	if i := slices.Index(l.beside, l); l.isBullet && i+1 < len(l.beside) {
+		return 2*l.beside[i+1].order() - 1
+	}
+	return 2 * l.order()
+}
+
+func (l *line) order() int {
+	first := math.MaxInt / 2
+	for _, s := range l.spans {
 		first = min(first, s.nth)
 	}
 	return first
@@ -223,7 +231,7 @@ func (b *block) continues(l *line) bool {
 		return false
 	case l.x0 > b.right || l.x1 < b.left: // beside the block
 		return false
-	case l.spans[0].size < 0.92*l.size && l.raises(l.spans[0]): // a note
+	case l.raises(l.spans[0]): // a note
 		return false
 	case last.isBelow(l) || l.isBelow(last): // it is wider than the cell
 		return false
@@ -296,7 +304,9 @@ func (b *block) endsBefore(l *line) bool {
 var endsSentence = regexp.MustCompile(`[.!?:;…。！？]["'”’»)\]]*$`)
 
 // raises reports whether a text of a line is a superscript.
-func (l *line) raises(s *span) bool { return s.size < 0.92*l.size && s.y > l.y+0.15*l.size }
+func (l *line) raises(s *span) bool {
+	return s.font.raised || s.size < 0.92*l.size && s.y > l.y+0.15*l.size
+}
 
 // hasRaised reports whether a line has superscripts or subscripts, which may set it apart.
 func (l *line) hasRaised() bool {
@@ -345,7 +355,7 @@ func (p *page) spreadMono(blocks []*block) {
 }
 
 // findRoom sets how far a block may grow: a single line to the right, or to the left if it is at the right edge; others down.
-func (b *block) findRoom(lines []*line) {
+func (b *block) findRoom(lines []*line, rules []box) {
 	edgeOfText, bottom := b.right, math.Inf(1)
 	for _, l := range lines {
 		edgeOfText = max(edgeOfText, l.x1)
@@ -369,6 +379,11 @@ func (b *block) findRoom(lines []*line) {
 		}
 		if isBelow := l.y < last.y-0.3*b.size; isBelow && l.x0 < b.right && l.x1 > b.left {
 			b.lowest = max(b.lowest, top+0.5*b.size)
+		}
+	}
+	for _, r := range rules {
+		if r.top-r.bottom > r.right-r.left && r.left >= b.right && r.bottom < first.y && r.top > last.y && b.angle == 0 {
+			b.mostRight = min(b.mostRight, r.left-0.25*b.size)
 		}
 	}
 	b.mostRight, b.lowest = max(b.mostRight, b.right), min(b.lowest, last.y)

@@ -29,6 +29,7 @@ type lettering struct {
 	isLead     func(c byte) bool // the first byte of a code of two
 	texts      map[uint32]string
 	widths     map[uint32]float64 // in thousandths of an em
+	raised     map[uint32]bool    // superscripts that mean plain digits
 	usual      float64            // the width of the other codes
 	unit       float64            // of widths, in units of text space
 	em         float64            // its size, in units of text space: 1, unless the document draws its letters
@@ -115,6 +116,7 @@ func (o *objects) lettering(value []byte) (*lettering, error) {
 	o.keep(letteringCost * (len(f.texts) + len(f.widths)))
 	inFont := sync.OnceValue(func() map[uint32]string { return o.inFont(descriptor, f) })
 	f.builtin = func(code uint32) string { return inFont()[code] }
+	f.findRaised()
 	flags := int(o.number(descriptor.get("Flags")))
 	has := func(flag int) bool { return flags&flag != 0 }
 	f.named(name)
@@ -148,6 +150,22 @@ func (f *lettering) isMono() bool {
 		}
 	}
 	return true
+}
+
+// findRaised finds the digits that are narrower than others with the same meaning.
+func (f *lettering) findRaised() {
+	widest := map[string]float64{}
+	for code, text := range f.texts {
+		if len(text) == 1 && text[0] >= '0' && text[0] <= '9' {
+			widest[text] = max(widest[text], f.width(code))
+		}
+	}
+	f.raised = map[uint32]bool{}
+	for code, text := range f.texts {
+		if f.width(code) < 0.85*widest[text] {
+			f.raised[code] = true
+		}
+	}
 }
 
 // next returns the first code of a text, and its number of bytes.
@@ -255,6 +273,8 @@ func (o *objects) simple(f *lettering, d, descriptor dict, name string) {
 			f.texts[code] = text
 		} else if usual == "ZapfDingbats" {
 			f.texts[code] = known().texts[name]
+		} else if string(d.get("Subtype")) == "/Type3" {
+			f.texts[code] = texText(name)
 		}
 	}
 	first := int(o.number(d.get("FirstChar")))
@@ -274,6 +294,23 @@ func (o *objects) simple(f *lettering, d, descriptor dict, name string) {
 			f.widths[code] = 600
 		}
 	}
+}
+
+// texText returns the text of a glyph of a bitmap font of TeX by its name, which is a letter and its code, or "". Codes with different
+// meanings in TeX's encodings are left out.
+func texText(name string) string {
+	code, err := strconv.Atoi(name[min(1, len(name)):])
+	switch {
+	case err != nil:
+		return ""
+	case code >= 11 && code <= 15: // OT1
+		return []string{"ff", "fi", "fl", "ffi", "ffl"}[code-11]
+	case code >= 27 && code <= 31: // T1
+		return []string{"ff", "fi", "fl", "ffi", "ffl"}[code-27]
+	case code > ' ' && code < 0x7f && !strings.ContainsRune(`"<>\^_{|}~`, rune(code)):
+		return string(rune(code))
+	}
+	return ""
 }
 
 // usualFont returns the name of the font without a file that viewers have under a name, or "".

@@ -121,6 +121,7 @@ type span struct {
 // style is the appearance of a text.
 type style struct {
 	serif, mono, bold, italic, math bool
+	raised                          bool // a superscript by its shape
 	color                           string
 	link                            int // number of the link on the page, from 1 on
 	mode                            int // of rendering
@@ -244,7 +245,7 @@ func (c *content) shown(s *show) error {
 			c.spaces = end
 			continue
 		}
-		font.link = p.numberOf(at[i])
+		font.link, font.raised = p.numberOf(at[i]), s.lettering.raised[l.code]
 		if w := c.word; w != nil && math.IsNaN(c.spaces) && w.font == font && w.angle == angle && math.Abs(w.size-size) < 0.01*size && math.Abs(w.y-y) < 0.02*size &&
 			x-w.x1 < letterGap*size && x-w.x1 > -letterGap*size {
 			w.letters = append(w.letters, l)

@@ -21,8 +21,8 @@ const (
 	gutterGap, tableGap = 0.45, 0.6
 	// columnWhite is the white that rows must have in common.
 	columnWhite = 0.35
-	// bulletGap is the gap behind a bullet, and numberGap the one behind a number of an item.
-	bulletGap, numberGap = 0.2, 0.45
+	// bulletGap is the gap behind a bullet, numberGap the one behind a number of an item, and plainNumberGap if that has only digits.
+	bulletGap, numberGap, plainNumberGap = 0.2, 0.45, 0.75
 )
 
 // tidy sorts the words of a row, joins the parts of words, and finds the spaces between them.
@@ -164,10 +164,8 @@ func oddGaps(rows [][]*span) func(g gap) bool {
 	}
 	areEven := even*10 > len(gaps)*7
 	return func(g gap) bool {
-		if writesSpaces {
-			return math.IsNaN(g.word().spaced) && !g.isEven()
-		}
-		return areEven && math.Abs((g.hi-g.lo)/g.word().size-usual) > 0.03 && !g.isEven()
+		isUsual := areEven && math.Abs((g.hi-g.lo)/g.word().size-usual) < 0.015
+		return (areEven && !writesSpaces || writesSpaces && math.IsNaN(g.word().spaced)) && !isUsual && !g.isEven()
 	}
 }
 
@@ -179,7 +177,7 @@ func isAfterBullet(before []*span, s *span) bool {
 	}
 	last := before[len(before)-1].text
 	r, _ := utf8.DecodeRuneInString(last)
-	return gap >= numberGap && !plainNumber.MatchString(last) || gap >= columnGap || strings.ContainsRune(bulletSigns, r)
+	return gap >= numberGap && !plainNumber.MatchString(last) || gap >= plainNumberGap || strings.ContainsRune(bulletSigns, r)
 }
 
 var plainNumber = regexp.MustCompile(`^\d+$`)
@@ -223,11 +221,15 @@ func (g gap) isFilled() bool {
 	return !math.IsNaN(s.spaced) && s.spaced > g.hi-0.2*g.size && s.spaced < g.hi+0.3*g.size
 }
 
-// isEven reports whether the gap is as wide as one beside it, and both have spaces, or none.
+// isEven reports whether the gap is as wide as one beside it, exactly if only one of them has spaces.
 func (g gap) isEven() bool {
 	row, s := g.rows[g.n], g.word()
 	for _, j := range []int{g.i - 1, g.i + 1} {
-		if j > g.from && j < g.to && row[j].isSpaced && math.IsNaN(row[j].spaced) == math.IsNaN(s.spaced) && math.Abs(row[j].x0-row[j-1].x1-g.hi+g.lo) < 0.025*s.size {
+		if j <= g.from || j >= g.to || !row[j].isSpaced {
+			continue
+		}
+		difference := math.Abs(row[j].x0 - row[j-1].x1 - g.hi + g.lo)
+		if difference < 0.006*s.size || difference < 0.025*s.size && math.IsNaN(row[j].spaced) == math.IsNaN(s.spaced) {
 			return true
 		}
 	}
@@ -287,8 +289,8 @@ func (g gap) others() (median float64, count int) {
 func (g gap) isJustified() bool {
 	column := g.rows[g.n][g.from:g.to]
 	left, right := column[0].x0, edge(column)
-	for _, r := range []int{g.n - 1, g.n + 1} {
-		if r < 0 || r >= len(g.rows) || math.Abs(g.rows[r][0].y-column[0].y) > 1.6*g.size || g.hi-g.lo > 6*g.size {
+	for _, r := range []int{g.n - 1, g.n + 1, g.n + 2} {
+		if r < 0 || r >= len(g.rows) || math.Abs(g.rows[r][0].y-column[0].y) > 1.6*g.size*math.Abs(float64(r-g.n)) || g.hi-g.lo > 6*g.size {
 			continue
 		}
 		var other []*span

@@ -104,13 +104,14 @@ func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options
 	return f.eachPage(func(_ int, p *page, blocks []*block) error {
 		usual := p.usualSize()
 		var bullet []piece // of the next block
-		for _, b := range blocks {
-			pieces := append(bullet, b.pieces()...)
-			if bullet = nil; b.lines[0].isBullet && !b.isText() {
-				bullet = []piece{{text: strings.TrimSpace(b.lines[0].text) + " "}}
+		for i, b := range blocks {
+			if b.lines[0].isBullet && !b.isText() && i+1 < len(blocks) {
+				bullet = append(bullet, piece{text: b.lines[0].text + " "})
 				continue
 			}
-			before := pieces[:len(pieces)-len(b.pieces())]
+			before := bullet
+			pieces := append(before, b.pieces()...)
+			bullet = nil
 			if b.isText() {
 				made, isRestyled, err := b.translated(t.Within(ctx))
 				if err := o.Fits(err); err != nil {
