@@ -118,19 +118,12 @@ func versionKey(v string) (key []int) {
 
 // chooseIndexed returns the files of the newest model for a pair, and sets their URLs. The model's version becomes the commit.
 func (r *remote) chooseIndexed() (names []string, err error) {
-	index, files := cmp.Or(r.cfg.Index, firefoxIndex), firefoxFiles
-	if r.cfg.Index != "" {
-		files = index // the index is a mirror's, and the files are beside it
-	}
-	base, err := url.Parse(index)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("FIREFOX_MODELS %q is not a URL of an index", index)
-	}
-	records, err := r.firefoxRecords(base)
+	index, base, err := r.indexes()
 	if err != nil {
 		return nil, err
 	}
-	if base, err = url.Parse(files); err != nil {
+	records, err := r.firefoxRecords(index)
+	if err != nil {
 		return nil, err
 	}
 	chosen, err := newest(records, r.ref.repo)
@@ -156,6 +149,19 @@ func (r *remote) chooseIndexed() (names []string, err error) {
 		return nil, fmt.Errorf("the index has two files of one name for %s: %q", r.ref, names)
 	}
 	return names, nil
+}
+
+// indexes returns the URL of the index of Firefox's models, and the URL to which the places of files are relative.
+func (r *remote) indexes() (index, files *url.URL, err error) {
+	index, err = url.Parse(cmp.Or(r.cfg.Index, firefoxIndex))
+	if err != nil || index.Host == "" || index.Scheme != "http" && index.Scheme != "https" {
+		return nil, nil, fmt.Errorf("FIREFOX_MODELS %q is not a URL of an index", r.cfg.Index)
+	}
+	if r.cfg.Index != "" {
+		return index, index, nil // the index is a mirror's, and the files are beside it
+	}
+	files, err = url.Parse(firefoxFiles)
+	return index, files, err
 }
 
 var plainFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)

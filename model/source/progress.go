@@ -114,3 +114,25 @@ func (m *lineMeter) attrs() []any {
 	}
 	return attrs
 }
+
+// Watch writes lines to log as by default, and calls add with the bytes that have arrived since it was called before; a negative
+// number if a download starts over.
+func Watch(log *slog.Logger, add func(bytes int64)) Progress {
+	show := lines(log)
+	return func(file string, done, total int64) Meter {
+		add(done)
+		return &watchMeter{show(file, done, total), done, add}
+	}
+}
+
+type watchMeter struct {
+	Meter
+	done int64
+	add  func(bytes int64)
+}
+
+func (m *watchMeter) Set(done int64) {
+	m.add(done - m.done)
+	m.done = done
+	m.Meter.Set(done)
+}

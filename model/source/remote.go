@@ -29,6 +29,7 @@ type remote struct {
 	answers map[string]answer   // answers of head, by file
 	listed  []string            // paths of the repository's files, after list
 	urls    map[string]*url.URL // URLs of the files of an index, which are not in one folder
+	header  http.Header         // of the last answer with JSON
 }
 
 // answer is the source's version of a file, or the error for a file that it lacks.
@@ -224,6 +225,7 @@ func (r *remote) getJSON(from *url.URL, into any) error {
 			return false, err
 		}
 		defer resp.Body.Close()
+		r.header = resp.Header
 		raw, err := io.ReadAll(io.LimitReader(body{resp.Body}, maxJSON+1))
 		if err != nil {
 			return false, err
