@@ -21,6 +21,7 @@ type Repository struct{ Dir, Name string }
 // pull returns the command that prepares the folders of models.
 func (p *Program) pull() *cobra.Command {
 	var revision, out, precision string
+	var list bool
 	var into Repository
 	cmd := &cobra.Command{
 		Use: "pull [MODEL...]", Short: "Fetch and export models",
@@ -35,6 +36,9 @@ source: opus-mt-en-fr for Helsinki-NLP/opus-mt-en-fr. Does nothing if the newest
 same model already: of the same revision and precision, and undamaged. If one model fails, the
 others are pulled all the same.`,
 		Args: func(_ *cobra.Command, models []string) error {
+			if list {
+				return nil
+			}
 			if len(models) == 1 && models[0] == "firefox" {
 				if info, err := os.Stat("firefox"); err != nil || !info.IsDir() {
 					return usagef("pull firefox needs pairs of languages, such as: pull firefox en-de")
@@ -52,6 +56,9 @@ others are pulled all the same.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, models []string) error {
+			if list {
+				return p.listAvailable(cmd.Context(), models)
+			}
 			return p.runPull(cmd.Context(), map[string]string{
 				"MODEL_REVISION": revision, "SAVE_WEIGHTS": out, "PRECISION": precision,
 			}, models, into)
@@ -61,12 +68,18 @@ others are pulled all the same.`,
 	flags.StringVar(&revision, "revision", "", "branch, tag or commit (MODEL_REVISION)")
 	flags.StringVar(&out, "out", "", "folder for the exported model (SAVE_WEIGHTS)")
 	flags.StringVar(&precision, "precision", "", "auto, int8, fp32 or fp16 (PRECISION)")
+	flags.BoolVar(&list, "list", false, "list the models that can be pulled; arguments are words that describe them, such as french, en-fr or mit")
 	flags.StringVar(&into.Dir, "repository", "", "model repository to add it to (first folder of MODEL_REPOSITORY)")
 	flags.StringVar(&into.Name, "name", "", "name of the model in the repository")
 	return cmd
 }
 
 func (p *Program) runPull(ctx context.Context, environ map[string]string, models []string, into Repository) error {
+	for _, m := range models {
+		if _, err := os.Stat(m); err != nil && pairOfLanguages.MatchString(m) && models[0] != "firefox" {
+			return p.choosePair(ctx, strings.ToLower(m))
+		}
+	}
 	pulls, err := planPulls(p.Environ, environ, p.Stderr, models, into)
 	if err != nil {
 		return err
