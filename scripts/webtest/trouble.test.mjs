@@ -1,7 +1,7 @@
 // What goes wrong: busy and broken servers, keys, networks, hostile and long texts.
 
 import assert from 'node:assert/strict';
-import { control, eventually, fitsWidth, has, pageTest, put, says, translate, translated, useBrowser } from './browser.mjs';
+import { control, eventually, fitsWidth, has, pageTest, put, says, stopClock, translate, translated, useBrowser } from './browser.mjs';
 
 useBrowser();
 
@@ -105,6 +105,23 @@ pageTest('a model that loads is waited for', { script: { loading: true } }, asyn
   await page.fill('#source', 'One.');
   assert.equal(await page.locator('#from .picker-button').isEnabled(), false);
   control.set({});
+  assert.deepEqual(await translated(page), ['[fr] One.']);
+  await gone(page);
+});
+
+const fetching = (share) => ({ status: 503, code: 'not_ready', message: `the model firefox:en-fr is being fetched (${share}): try again in a moment`, retryAfter: '1' });
+
+pageTest('a model that is fetched is waited for, and the page shows how much there is', script(fetching('not begun, since others are first'), fetching('7 % of 40 MB'), fetching('93 % of 40 MB')), async (page) => {
+  await stopClock(page);
+  await page.fill('#source', 'One.');
+  await page.keyboard.press('Control+Enter');
+  for (const share of ['', '7 %', '93 %']) {
+    await says(notice(page), 'The model for these languages is being fetched. This page goes on by itself.');
+    await says(page.locator('#notice-count'), share);
+    assert.equal(await page.locator('#notice-button').isVisible(), false);
+    await page.clock.runFor(1100);
+  }
+  await page.clock.resume();
   assert.deepEqual(await translated(page), ['[fr] One.']);
   await gone(page);
 });

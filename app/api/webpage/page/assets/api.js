@@ -22,10 +22,11 @@ import { locale, say } from './words.js';
  * The message is for people.
  */
 export class ApiError extends Error {
-  constructor(kind, message, retryAfter = null) {
+  constructor(kind, message, retryAfter = null, share = null) {
     super(message);
     this.kind = kind;
     this.retryAfter = retryAfter;
+    this.share = share; // of a model that is being fetched, as text; null: none is
   }
 }
 
@@ -113,7 +114,8 @@ function explain(kind, status, code, message) {
 /** The ApiError for what the service says in an answer with a status. */
 export function problem(status, { code, message }, wait = null) {
   const kind = kindOf(status, code);
-  return new ApiError(kind, explain(kind, status, code, message), wait);
+  const [, share = null] = (kind === 'loading' && /being fetched \(([^)]*)\)/.exec(message)) || [];
+  return new ApiError(kind, explain(kind, status, code, message), wait, share);
 }
 
 async function problemOf(response) {

@@ -84,12 +84,15 @@ export class Recovery {
     const turn = ++this.#turns;
     try {
       await this.#keepQuiet(signal);
+      let fetching = false; // then the notice stays, of which only the share changes
       for (let attempt = 1; ; attempt++) {
         try {
-          this.#notice.clear();
+          if (!fetching) this.#notice.clear();
           return await action();
         } catch (err) {
           signal.throwIfAborted();
+          fetching = err.kind === 'loading' && err.share !== null;
+          if (fetching) attempt = 0;
           await this.#before(err, attempt, signal);
         }
       }
@@ -102,7 +105,7 @@ export class Recovery {
   async #before(err, attempt, signal) {
     const { kind } = err;
     if (kind === 'key') return this.#askKey(signal);
-    if (kind === 'loading') return this.#untilReady(signal);
+    if (kind === 'loading') return err.share === null ? this.#untilReady(signal) : this.#whileFetching(err, signal);
     if (kind === 'cut' && attempt < MOST_BROKEN) return undefined;
     if ((kind === 'busy' || kind === 'full' || kind === 'unreachable') && attempt < MOST_TRIES) {
       const seconds = err.retryAfter ?? backoff(attempt);
@@ -127,6 +130,13 @@ export class Recovery {
       if (await this.#notice.pause(signal, 1)) break;
     }
     this.#quiet.until = 0;
+  }
+
+  /** Shows how much of a model has arrived, until it is time to ask again. */
+  async #whileFetching({ share, retryAfter }, signal) {
+    const percent = /^\d+(?= ?%)/.exec(share);
+    this.#notice.show(say('The model for these languages is being fetched. This page goes on by itself.'), { count: percent ? `${percent[0]} %` : '' });
+    await this.#notice.pause(signal, retryAfter ?? POLL_SECONDS);
   }
 
   async #untilReady(signal) {

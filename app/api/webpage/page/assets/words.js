@@ -126,6 +126,7 @@ const WORDS = [
   ['Try now', 'Jetzt versuchen', 'Essayer maintenant', '今すぐ試す', '立即重试'],
   ['Trying again in {left} s.', 'Neuer Versuch in {left} s.', 'Nouvel essai dans {left} s.', '{left} 秒後に再試行します。', '{left} 秒后重试。'],
   ['The model is loading. This page goes on by itself.', 'Das Modell wird geladen. Diese Seite macht von selbst weiter.', 'Le modèle se charge. Cette page continue d’elle-même.', 'モデルを読み込んでいます。このページは自動的に続行します。', '模型正在加载。此页面会自动继续。'],
+  ['The model for these languages is being fetched. This page goes on by itself.', 'Das Modell für diese Sprachen wird geholt. Diese Seite macht von selbst weiter.', 'Le modèle de ces langues est en cours de téléchargement. Cette page continue d’elle-même.', 'この言語のモデルを取得しています。このページは自動的に続行します。', '正在获取这些语言的模型。此页面会自动继续。'],
   ['The server does not translate between these languages.', 'Der Server übersetzt zwischen diesen Sprachen nicht.', 'Le serveur ne traduit pas entre ces langues.', 'サーバーはこの言語の組み合わせを翻訳しません。', '服务器不翻译这些语言。'],
   ['The server does not translate the language of this text.', 'Der Server übersetzt die Sprache dieses Textes nicht.', 'Le serveur ne traduit pas la langue de ce texte.', 'サーバーはこのテキストの言語を翻訳しません。', '服务器不翻译此文本的语言。'],
   ['The glossary has no terms for these languages.', 'Das Glossar hat keine Begriffe für diese Sprachen.', 'Le glossaire n’a pas de termes pour ces langues.', '用語集にこれらの言語の用語はありません。', '术语表中没有这些语言的术语。'],
