@@ -42,6 +42,7 @@ type Config struct {
 	Hint    string // advice for a catalog without models
 	// Away returns the error for which the models are unknown, while there are none; may be nil.
 	Away    func() error
+	Fetcher Fetcher  // nil: no models can be fetched
 	Metrics *Metrics // nil: none
 	Log     *slog.Logger
 }

@@ -16,6 +16,7 @@ import (
 type inventory struct {
 	hint      string // see [Config]
 	away      func() error
+	fetcher   Fetcher
 	keepAlive time.Duration
 	metrics   *Metrics
 	log       *slog.Logger
@@ -38,7 +39,7 @@ type inventory struct {
 
 func newInventory(cfg Config) inventory {
 	return inventory{
-		hint: cfg.Hint, away: cfg.Away, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
+		hint: cfg.Hint, away: cfg.Away, fetcher: cfg.Fetcher, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
 		withheld: make(map[string]bool), detectors: make(map[string]translate.Detector), all: new(selection),
 	}
 }

@@ -42,7 +42,14 @@ func (n *inventory) offer() {
 			n.names = append(n.names, name)
 		}
 	}
-	n.all = n.newSelection(n.candidates())
+	candidates := n.candidates()
+	if n.fetcher != nil {
+		if pairs := n.fetcher.Pairs(); len(pairs) > 0 {
+			candidates = append(candidates, promise(pairs))
+		}
+	}
+	n.all = n.newSelection(candidates)
+	n.all.fetcher = n.fetcher
 }
 
 // candidates returns all models and pipelines, in the order of preference.
@@ -77,6 +84,9 @@ func (n *inventory) find(ref string) (*selection, error) {
 		}
 	}
 	if ref == "" {
+		if n.fetcher != nil && len(n.all.candidates) > 0 {
+			return n.all, nil
+		}
 		if len(n.names) == 0 && len(n.absent) > 0 {
 			return nil, noModels("none of those that there are can be served, and the service's log says why")
 		}

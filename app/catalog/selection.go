@@ -23,6 +23,7 @@ type selection struct {
 	known       sync.Map // results of reached, by language
 	detector    translate.Detector
 	detects     bool
+	fetcher     Fetcher // of missing models; nil: none
 }
 
 // candidate is a model or a pipeline.
@@ -47,7 +48,11 @@ func (n *inventory) newSelection(candidates []candidate) *selection {
 	if len(candidates) > 1 {
 		s.findNear()
 	}
-	for _, name := range n.snapshot.Pivots {
+	pivots := n.snapshot.Pivots
+	if len(pivots) == 0 && n.fetcher != nil {
+		pivots = []string{"en"} // the other language of most pairs
+	}
+	for _, name := range pivots {
 		if code, ok := language.Find(s.languages, name); ok {
 			s.pivots = append(s.pivots, code)
 		}
@@ -97,6 +102,9 @@ func (s *selection) Detects() bool { return s.detects }
 func (s *selection) Route(from, to string) (translate.Route, error) {
 	if r := s.direct(from, to); r != nil {
 		return *r, nil
+	}
+	if err := s.fetch(from, to); err != nil {
+		return translate.Route{}, err
 	}
 	for _, pivot := range s.pivots {
 		if pivot == from || pivot == to {

@@ -134,11 +134,12 @@ languages; MIT), NLLB-200 (202; CC BY-NC: not for commercial use), MADLAD-400
 
 // serve returns the command that runs the service.
 func (p *Program) serve() *cobra.Command {
-	return &cobra.Command{
+	var models string
+	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve HTTP", Args: noArguments,
-		Long: "Serves HTTP. All settings come from the environment: see dragoman help config.",
+		Long: "Serves HTTP. All other settings come from the environment: see dragoman help config.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := Configure(p.Environ, p.log())
+			cfg, log, err := Configure(override(p.Environ, map[string]string{"AUTO_PULL": models}), p.log())
 			if err != nil {
 				return err
 			}
@@ -148,6 +149,8 @@ func (p *Program) serve() *cobra.Command {
 			return p.RunService(cmd.Context(), cfg, log)
 		},
 	}
+	cmd.Flags().StringVar(&models, "models", "", "fetch models when languages are first asked for: firefox, opus or both with a comma between (AUTO_PULL)")
+	return cmd
 }
 
 func (p *Program) line() string {

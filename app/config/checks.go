@@ -104,6 +104,9 @@ func (c Config) checkTogether() (errs []error) {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
+	for _, from := range c.AutoPull {
+		refuse(from != "firefox" && from != "opus", "AUTO_PULL=%q: use firefox, opus or both with a comma between", from)
+	}
 	refuse((c.TLSCert == "") != (c.TLSKey == ""), "TLS_CERT_FILE and TLS_KEY_FILE belong together: set both, or none")
 	refuse(c.TLSClientCA != "" && c.TLSCert == "", "TLS_CLIENT_CA_FILE needs TLS: set TLS_CERT_FILE and TLS_KEY_FILE")
 	// Memory for the texts of the largest body, translated into one language; callers get three quarters of the limit.
@@ -163,6 +166,9 @@ func (c Config) checkTogether() (errs []error) {
 
 // CheckServe returns an error for settings that a service cannot combine. A pull can: it adds a model to a repository.
 func (c Config) CheckServe() error {
+	if len(c.AutoPull) > 0 && (c.Weights != "" || c.Role == Gateway || c.Role == Worker) {
+		return oneLine([]error{errors.New("AUTO_PULL fetches models for one process with a repository: unset MODEL_WEIGHTS and ROLE, or AUTO_PULL")})
+	}
 	if len(c.Repositories) > 0 && c.Weights != "" {
 		return oneLine([]error{errors.New("MODEL_REPOSITORY and MODEL_WEIGHTS are both set: unset one, " +
 			"and use `dragoman pull MODEL --repository DIR --name NAME` to add a model to a repository")})

@@ -51,6 +51,10 @@ type Config struct {
 	ModelMemory  Size          `env:"MODEL_MEMORY" envDefault:"0" use:"0, or 1 MiB to 1 TiB" help:"memory for the loaded models of a repository, without mapped files, such as 8GiB; idle models are unloaded for others; 0: no limit"`
 	KeepAlive    time.Duration `env:"MODEL_KEEP_ALIVE" envDefault:"0" use:"0 for ever, or a time such as 30m" help:"idle time after which a model of a repository is unloaded, such as 30m; 0: never"`
 
+	AutoPull          []string `env:"AUTO_PULL" envDefault:"" help:"sources of models, separated by commas, from which a pair of languages is fetched when it is first asked for, into MODEL_REPOSITORY, or else a folder in the user's cache folder: firefox, opus"`
+	AutoPullLanguages []string `env:"AUTO_PULL_LANGUAGES" envDefault:"" help:"languages between which AUTO_PULL fetches models, separated by commas, such as en,de,fr; empty: all"`
+	AutoPullStorage   Size     `env:"AUTO_PULL_STORAGE" envDefault:"20GiB" use:"1 MiB to 1 TiB" help:"maximum size of the repository's models after a fetch by AUTO_PULL"`
+
 	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL, a folder, an Argos package (.argosmodel), or one of Firefox's models (firefox:en-de); empty: the bundled model"`
 	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
 	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder per model in the user's cache folder"`

@@ -31,7 +31,7 @@ func TestParseDefaults(t *testing.T) {
 		GlossaryMaxTerms: 10_000, GlossaryMaxBytes: 1 << 20, GlossariesPerKey: 100,
 		LiveSessions: 1000, LiveMaxChars: 20_000, LiveIdle: 5 * time.Minute,
 		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true, Shortlist: true,
-		LogLevel: slog.LevelInfo, LogFormat: "text",
+		LogLevel: slog.LevelInfo, LogFormat: "text", AutoPullStorage: 20 << 30,
 	}, cfg)
 }
 
@@ -53,10 +53,11 @@ func TestParseValues(t *testing.T) {
 		"JOB_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "JOB_WEBHOOK_PRIVATE=1",
 		"LIVE_SESSIONS=7", "LIVE_MAX_CHARS=900", "LIVE_IDLE=1m",
 		"REQUEST_TIMEOUT=1m30s", "SHUTDOWN_TIMEOUT=5s", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
-		"UNRELATED=1",
+		"AUTO_PULL=firefox,opus", "AUTO_PULL_LANGUAGES=en,de", "AUTO_PULL_STORAGE=3GiB", "UNRELATED=1",
 	})
 	require.NoError(t, err)
 	assert.Equal(t, Config{
+		AutoPull: []string{"firefox", "opus"}, AutoPullLanguages: []string{"en", "de"}, AutoPullStorage: 3 << 30,
 		Host: "::1", Port: 0, GRPCPort: 9001, TLSCert: "/tls.crt", TLSKey: "/tls.key", TLSClientCA: "/ca.crt", Workers: 4, Concurrency: 2, BatchSize: 5,
 		Role: Worker, BrokerURL: "rediss://:secret@redis:6379/2", BrokerPrefix: "fleet.2", JobReplicaWait: time.Second,
 		FleetSecret: []string{"0123456789abcdef0123456789abcdef", "none"},
@@ -154,6 +155,8 @@ func TestParseRefuses(t *testing.T) {
 		{"MODEL_VERIFY=sometimes", `MODEL_VERIFY="sometimes": use changed, always or never`},
 		{"QUEUE_WAIT=-1s", `QUEUE_WAIT=-1s: use 0 for no bound, or a time such as 2s`},
 		{"MODEL_REPOSITORY=/a,,/b", `MODEL_REPOSITORY="/a,,/b": use folders with commas between, such as /models,/more`},
+		{"AUTO_PULL=firefox,argos", `AUTO_PULL="argos": use firefox, opus or both with a comma between`},
+		{"AUTO_PULL_STORAGE=1KiB", `AUTO_PULL_STORAGE=1024 bytes: use 1 MiB to 1 TiB`},
 		{"ROLE=boss", `ROLE="boss": use all, gateway or worker`},
 		{"ROLE=gateway", `ROLE=gateway needs BROKER_URL: set it to a Redis, such as redis://localhost:6379`},
 		{"BROKER_URL=http://:secret@redis", `BROKER_URL: use a URL such as redis://localhost:6379, rediss:// for TLS, or unix:///path`},

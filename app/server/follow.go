@@ -18,6 +18,9 @@ func (t *translation) run(ctx context.Context, refresh func()) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	watching.Go(func() { t.watch(ctx) })
+	if t.puller != nil {
+		watching.Go(func() { t.puller.follow(ctx) })
+	}
 	if t.work != nil {
 		t.work(ctx, refresh)
 		return

@@ -106,6 +106,8 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"models", "m"}, nil, `models takes no arguments, got ["m"]`},
 		{[]string{"serve"}, []string{"MODEL_REPOSITORY=/models", "MODEL_WEIGHTS=a/b"},
 			"configuration: MODEL_REPOSITORY and MODEL_WEIGHTS are both set: unset one, and use `dragoman pull MODEL --repository DIR --name NAME` to add a model to a repository"},
+		{[]string{"serve", "--models", "firefox"}, []string{"MODEL_WEIGHTS=a/b"}, "configuration: AUTO_PULL fetches models for one process with a repository: unset MODEL_WEIGHTS and ROLE, or AUTO_PULL"},
+		{[]string{"serve", "--models", "argos"}, nil, `configuration: AUTO_PULL="argos": use firefox, opus or both with a comma between`},
 		{[]string{"translate", "hello"}, nil, `translate needs --from and --to, such as --from en --to fr`},
 		{[]string{"translate", "--from", "en", "hello"}, nil, `translate needs --from and --to, such as --from en --to fr`},
 		{[]string{"translate", "--from", "en", "--to", "fr", "--file", "x", "hello"}, nil, `translate takes texts or files, not both`},

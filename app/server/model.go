@@ -32,6 +32,7 @@ type loader struct {
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
 	ceiling     translate.Ceiling // nil: none
+	fetching    func(bytes int64) // is told the progress of downloads, which are logged; nil: they are shown as for a command
 }
 
 // translation holds the models, and the translation service that uses them.
@@ -42,6 +43,7 @@ type translation struct {
 	metrics      *translate.Metrics
 	ceiling      translate.Ceiling
 	repositories *repository.Scanner // nil: none
+	puller       *puller             // nil: no models are fetched on demand
 	snapshot     repository.Snapshot // snapshot of the repositories at the start
 	// work decodes the sentences that gateways queue until ctx is done, and finishes the sentences that it has taken within the
 	// time for shutting down; nil in a process that is no worker.
@@ -68,8 +70,13 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		t.closes(on.close)
 	}
 	metrics := catalog.NewMetrics(registry)
+	if len(l.cfg.AutoPull) > 0 {
+		if t.puller, err = l.newPuller(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if len(l.cfg.Repositories) > 0 {
-		t.catalog = l.newCatalog(backends, metrics)
+		t.catalog = l.newCatalog(backends, metrics, t.puller)
 		t.repositories = repository.NewScanner(l.cfg.Repositories)
 		t.snapshot = t.repositories.Scan()
 		t.catalog.Update(t.snapshot)
@@ -80,6 +87,10 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		return nil, err
 	}
 	t.closes(t.catalog.Close)
+	if t.puller != nil {
+		t.puller.arrived = func() { t.catalog.Update(t.repositories.Scan()) }
+		t.closes(t.puller.close)
+	}
 	if err := l.serveFrom(t); err != nil {
 		return nil, err
 	}
@@ -104,13 +115,17 @@ func (t *translation) use(limits translate.Config) *translate.Service {
 	return translate.New(limits)
 }
 
-// newCatalog returns a catalog without models.
-func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics) *catalog.Catalog {
-	return catalog.New(catalog.Config{
+// newCatalog returns a catalog without models, whose missing models the puller fetches; nil: none does.
+func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics, fetcher *puller) *catalog.Catalog {
+	cfg := catalog.Config{
 		Loader: &instances{cfg: l.cfg, log: l.log, backends: backends},
 		Memory: int64(l.cfg.ModelMemory), KeepAlive: l.cfg.KeepAlive, Waiting: l.cfg.Concurrency, Metrics: metrics, Log: l.log,
 		Hint: "add one with `dragoman pull MODEL --repository DIR --name NAME`",
-	})
+	}
+	if fetcher != nil {
+		cfg.Fetcher = fetcher
+	}
+	return catalog.New(cfg)
 }
 
 // single returns a catalog with the one model of MODEL_WEIGHTS, loaded. If the best backend cannot run it, the next one is tried,
@@ -139,7 +154,7 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 		return nil, fmt.Errorf("PRECISION is %s, but %s holds an %s model: set PRECISION=auto, or MODEL_WEIGHTS to the checkpoint",
 			want, dir, has)
 	}
-	c := l.newCatalog([]backend{on}, metrics)
+	c := l.newCatalog([]backend{on}, metrics, nil)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends the load when ctx is done
 	defer stop()
 	c.Update(snapshot)
@@ -197,7 +212,9 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*source.
 	if precision == model.FP16 { // for GPUs
 		settings.Accept = acceptsNetwork
 	}
-	if terminal, ok := l.stderr.(*os.File); ok {
+	if l.fetching != nil {
+		settings.Progress = source.Watch(l.log, l.fetching)
+	} else if terminal, ok := l.stderr.(*os.File); ok {
 		settings.Progress = source.ProgressTo(terminal, l.log)
 	}
 	if dir, err := os.UserCacheDir(); err == nil {

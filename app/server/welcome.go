@@ -20,7 +20,7 @@ func (s *server) welcome(t *translation) {
 	if s.loader.cfg.LogFormat == "json" || !cli.IsTerminal(s.loader.stderr) || !onlyBundled(modelsOf(t.catalog)) {
 		return
 	}
-	fmt.Fprint(s.loader.lines, welcomeText(s.url(), t.catalog.Languages(), memory.TotalMemory(), startedAs(os.Args[0], runtime.GOOS)))
+	fmt.Fprint(s.loader.lines, welcomeText(s.url(), t.catalog.Languages(), memory.TotalMemory(), runtime.NumCPU(), os.Args[0], runtime.GOOS))
 }
 
 // onlyBundled reports whether only the model for demonstration is served.
@@ -42,34 +42,33 @@ func (s *server) url() string {
 	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
 }
 
-// startedAs returns the command that serves a model, with %s for the model, in the syntax of the usual shell of a system.
-func startedAs(program, system string) string {
-	program = strings.ReplaceAll(program, "%", "%%")
+// startedAs returns the command that serves a model, in the syntax of the usual shell of a system.
+func startedAs(program, system, model string) string {
 	if system == "windows" {
-		return `$env:MODEL_WEIGHTS="%s"; ` + program
+		return `$env:MODEL_WEIGHTS="` + model + `"; ` + program
 	}
-	return "MODEL_WEIGHTS=%s " + program
+	return "MODEL_WEIGHTS=" + model + " " + program
 }
 
-// welcomeText returns three lines; memory is the machine's in bytes, 0 if unknown.
-func welcomeText(url string, languages []string, memory uint64, command string) string {
-	model, size := realModel(memory)
+// welcomeText returns three lines; memory is the machine's in bytes, 0 if unknown, and cores its number of cores.
+func welcomeText(url string, languages []string, memory uint64, cores int, program, system string) string {
+	command, size := realModel(memory, cores, program, system)
 	return fmt.Sprintf(`
 Open %s in a browser, or POST to %[1]s/translation: it translates between %s.
 This is a small demonstration model for everyday sentences: do not judge the quality of translations by it.
 For a real model that suits this machine (a download of %s), press Ctrl+C and run: %s
-`, url, strings.Join(languages, ", "), size, fmt.Sprintf(command, model))
+`, url, strings.Join(languages, ", "), size, command)
 }
 
-// realModel returns the largest of the recommended models that runs well in the memory of a machine, and the size of its
+// realModel returns the command that serves the largest of the recommended models that runs well on a machine, and the size of its
 // download.
-func realModel(memory uint64) (model, download string) {
+func realModel(memory uint64, cores int, program, system string) (command, download string) {
 	const gib = 1 << 30
 	switch {
-	case memory != 0 && memory < 3*gib:
-		return "firefox:en-fr", "40 MB, for one pair of languages"
-	case memory < 15*gib:
-		return "facebook/m2m100_418M", "1.9 GB, for 100 languages"
+	case memory != 0 && memory < 3*gib || cores < 2:
+		return program + " serve --models firefox", "some 40 MB for each pair of languages that is asked for"
+	case memory < 15*gib || cores < 8:
+		return startedAs(program, system, "facebook/m2m100_418M"), "1.9 GB, for 100 languages"
 	}
-	return "facebook/m2m100_1.2B", "5 GB, for 100 languages"
+	return startedAs(program, system, "facebook/m2m100_1.2B"), "5 GB, for 100 languages"
 }

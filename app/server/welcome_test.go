@@ -14,16 +14,19 @@ import (
 func TestWelcome(t *testing.T) {
 	for _, test := range []struct {
 		memory uint64
+		cores  int
 		system string
 		want   string
 	}{
-		{0, "linux", "MODEL_WEIGHTS=facebook/m2m100_418M 100%/dragoman\n"},
-		{1 << 30, "linux", "MODEL_WEIGHTS=firefox:en-fr 100%/dragoman\n"},
-		{8 << 30, "linux", "MODEL_WEIGHTS=facebook/m2m100_418M 100%/dragoman\n"},
-		{64 << 30, "linux", "MODEL_WEIGHTS=facebook/m2m100_1.2B 100%/dragoman\n"},
-		{8 << 30, "windows", `$env:MODEL_WEIGHTS="facebook/m2m100_418M"; 100%/dragoman` + "\n"},
+		{0, 2, "linux", "MODEL_WEIGHTS=facebook/m2m100_418M 100%/dragoman\n"},
+		{1 << 30, 8, "linux", "100%/dragoman serve --models firefox\n"},
+		{64 << 30, 1, "linux", "100%/dragoman serve --models firefox\n"},
+		{8 << 30, 16, "linux", "MODEL_WEIGHTS=facebook/m2m100_418M 100%/dragoman\n"},
+		{64 << 30, 2, "linux", "MODEL_WEIGHTS=facebook/m2m100_418M 100%/dragoman\n"},
+		{64 << 30, 8, "linux", "MODEL_WEIGHTS=facebook/m2m100_1.2B 100%/dragoman\n"},
+		{8 << 30, 4, "windows", `$env:MODEL_WEIGHTS="facebook/m2m100_418M"; 100%/dragoman` + "\n"},
 	} {
-		text := welcomeText("http://localhost:9527", []string{"de", "en"}, test.memory, startedAs("100%/dragoman", test.system))
+		text := welcomeText("http://localhost:9527", []string{"de", "en"}, test.memory, test.cores, "100%/dragoman", test.system)
 		assert.Contains(t, text, "http://localhost:9527/translation: it translates between de, en.")
 		assert.True(t, strings.HasSuffix(text, test.want), text)
 		assert.Equal(t, 4, strings.Count(text, "\n"), "an empty line and three")
