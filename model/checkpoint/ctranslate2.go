@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -463,8 +464,27 @@ func (c *converted) tensor(p Parameter) (Tensor, error) {
 	} else if v.DType == ctranslate2.Int32 {
 		return t, fmt.Errorf("variable %s has elements of type int32", name)
 	}
+	if v.DType == ctranslate2.Int8 && len(p.Shape) == 2 {
+		return d.matrix(t, part), nil
+	}
 	t.data, t.offset = d, int64(part*t.Len()*F32.size())
 	return t, nil
+}
+
+// matrix returns a part of an 8-bit variable as it is, with zeros in the rows that the variable lacks.
+func (d *dequantized) matrix(t Tensor, part int) Tensor {
+	first := part * t.Shape[0]
+	rows := min(t.Shape[0], d.Len()/d.row-first)
+	t.DType, t.data, t.offset = I8, padded{io.NewSectionReader(d.data, d.Offset+int64(first*d.row), int64(rows*d.row))}, 0
+	t.scales = make([]float32, t.Shape[0])
+	for i := range t.scales {
+		divisor := d.scales[0]
+		if len(d.scales) > 1 && i < rows {
+			divisor = d.scales[first+i]
+		}
+		t.scales[i] = 1 / divisor
+	}
+	return t
 }
 
 // readScales reads the divisors of a variable's numbers.

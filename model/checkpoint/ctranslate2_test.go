@@ -50,25 +50,26 @@ func TestSpecOfConvertedModels(t *testing.T) {
 	}
 }
 
-// Rows of 8-bit numbers are read so that they become the same ones again.
+// Matrices of 8-bit numbers stay as they are, with a scale for each row.
 func TestNumbersOf8BitsAreKept(t *testing.T) {
-	c, err := Open(convertedModel("opennmt-int8"))
+	kept, err := Open(convertedModel("opennmt-int8"))
 	require.NoError(t, err)
-	defer func() { _ = c.Close() }()
-	fused, err := c.Tensor("model.encoder.layers.1.self_attn.k_proj.weight")
+	defer func() { _ = kept.Close() }()
+	original, err := Open(convertedModel("opennmt-float32"))
 	require.NoError(t, err)
-	d := fused.data.(*dequantized)
-	require.Equal(t, ctranslate2.Int8, d.DType)
-	stored := make([]float32, fused.Len())
-	require.NoError(t, readElements(d.data, d.Variable, stored, fused.Len())) // the second third
-	values := read(t, fused)
-	for row := range fused.Shape[0] {
-		peak, width := float32(0), fused.Shape[1]
-		for i := row * width; i < (row+1)*width; i++ {
-			peak = max(peak, float32(math.Abs(float64(values[i]))))
-		}
-		for i := row * width; i < (row+1)*width; i++ {
-			assert.InDelta(t, stored[i], values[i]/(peak/127), 1e-3)
+	defer func() { _ = original.Close() }()
+	for _, name := range []string{"model.encoder.layers.1.self_attn.k_proj.weight", DecoderEmbedding} { // the second third of a variable, and a whole one
+		tensor, err := kept.Tensor(name)
+		require.NoError(t, err)
+		require.Equal(t, I8, tensor.DType)
+		whole, err := original.Tensor(name)
+		require.NoError(t, err)
+		numbers, want, width := make([]int8, tensor.Len()), read(t, whole), tensor.Shape[1]
+		require.NoError(t, tensor.ReadInt8(numbers, 0))
+		for i, scale := range tensor.RowScales() {
+			for j, n := range numbers[i*width:][:width] {
+				assert.InDelta(t, want[i*width+j]/scale, n, 0.51)
+			}
 		}
 	}
 }

@@ -11,10 +11,7 @@ import (
 )
 
 // dequantized has the bytes of a CTranslate2 variable's values in 32 bits, which are computed by each read, with zeros after the
-// end.
-//
-// If a row of 8-bit numbers is quantized again, the result is the same numbers, because the largest is 127, and the values of the
-// others differ by less than a rounding error.
+// end. Matrices of 8 bits are [dequantized.matrix] instead.
 type dequantized struct {
 	ctranslate2.Variable
 	data   io.ReaderAt

@@ -108,7 +108,7 @@ func (b cpu) embed(stack string) string {
 }
 
 // int8Table returns the panels and scales of a table that the checkpoint itself has in 8 bits, so that nothing is lost, and their
-// factor; 0: the checkpoint has no such table. A table that is also the head is stored once.
+// factor; 0: the checkpoint has no such table, or its rows have another order as the head's. A table that is also the head is stored once.
 func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	t, err := b.w.ckpt.Tensor(table)
 	if err != nil || t.DType != checkpoint.I8 {
@@ -116,7 +116,9 @@ func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	}
 	name := strings.TrimSuffix(t.Name, ".weight")
 	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err == nil && head.Name == t.Name {
-		name = "lm_head"
+		if name = "lm_head"; b.w.order != nil {
+			return nil, 0
+		}
 	}
 	q := b.quantized(name)
 	if unit = 1; t.Alpha > 0 {
@@ -324,9 +326,12 @@ func (b cpu) candidates(y string) {
 		b.fix(q, []string{"lm_head"})
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
 		inputs = append(inputs, q.scale, "k")
-		if _, unit := b.int8Table("lm_head.weight"); unit > 0 {
-			inputs = append(inputs, "", "") // no table is more precise than the head
-		} else {
+		switch _, unit := b.int8Table("lm_head.weight"); {
+		case q.alpha != nil:
+			inputs = append(inputs, "", "") // as the network was trained
+		case unit > 0:
+			inputs = append(inputs, x, "") // no table is more precise than the head
+		default:
 			inputs = append(inputs, x, b.use(b.w.half("lm_head.weight")))
 		}
 		if b.spec.LogitsBias {

@@ -24,7 +24,7 @@ func orderScripts(ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) (o
 	if m.Precision != model.INT8 || m.Spec.LogitsBias || m.Spec.Shortlist.Targets > 0 {
 		return nil, nil
 	}
-	if head, err := ckpt.Tensor("lm_head.weight"); err != nil || head.DType == checkpoint.I8 {
+	if head, err := ckpt.Tensor("lm_head.weight"); err != nil || head.DType == checkpoint.I8 && head.Alpha > 0 {
 		return nil, err
 	}
 	t, err := family.OpenTokenizer(dir, m.Family, m.Languages)

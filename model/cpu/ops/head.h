@@ -101,11 +101,23 @@ static int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const f
 
 static void add_bias(float *out, const float *acc, float scale, const float *bias, int64_t n) { linear(out, acc, scale, bias, n); }
 
-static float rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d, float lse) {
+// dot_int8 returns the inner product of x [n] and row id of an 8-bit matrix in panels, without the row's scale.
+INLINE float dot_int8(const float *x, const int8_t *panels, int64_t id, int64_t n) {
+  const int8_t *row = panels + id / 16 * 16 * ((n + 3) / 4 * 4) + id % 16 * 4;
+  float sums[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4, row += 64)
+    for (int64_t j = 0; j < 4; j++) sums[j] += x[i + j] * row[j];
+  for (int64_t j = 0; i + j < n; j++) sums[j] += x[i + j] * row[j];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+static float rescore(Candidate *best, int64_t k, const float *x, Table t, const float *bias, int64_t d, float lse) {
   float before[CORRECTED], after[CORRECTED], peak = lse;
   int64_t n = k < CORRECTED ? k : CORRECTED;
   for (int64_t i = 0; i < k; i++) {
-    Candidate c = {dot_half(x, table + best[i].id * d, d), best[i].id};
+    int64_t id = best[i].id;
+    Candidate c = {t.halves ? dot_half(x, t.halves + id * d, d) : dot_int8(x, t.panels, id, d) * t.scale[id], id};
     if (bias) c.logit += bias[c.id];
     if (i < n) {
       before[i] = best[i].logit, after[i] = c.logit;

@@ -59,6 +59,13 @@ typedef struct {
   int64_t id;
 } Candidate;
 
+// A Table has embeddings: in half precision [vocabulary, d], or, if halves is null, an 8-bit matrix in panels with a scale for each row.
+typedef struct {
+  const uint16_t *halves;
+  const int8_t *panels;
+  const float *scale;
+} Table;
+
 // An ExpSum of some logits is the largest one, and the sum of e^(logit - peak).
 typedef struct {
   float peak, sum;
@@ -113,10 +120,9 @@ typedef struct {
   // add_candidates adds candidates from n logits acc to the `count` best so far, which are sorted and at most k. ids are their
   // ids; null: they count up from `first`. It returns the new count.
   int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n);
-  // rescore computes the logits of the k candidates again, from the hidden state x [d] and the embeddings in half precision
-  // [vocabulary, d], and sorts them again. bias [vocabulary] is added; null: no bias. It returns lse, the log-sum-exp of all logits, with
+  // rescore computes the logits of the k candidates again, from the hidden state x [d] and the embeddings, and sorts them again. bias [vocabulary] is added; null: no bias. It returns lse, the log-sum-exp of all logits, with
   // the new logits of the first CORRECTED candidates: an 8-bit logit that is far off would shift all log-probabilities.
-  float (*rescore)(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d, float lse);
+  float (*rescore)(Candidate *best, int64_t k, const float *x, Table table, const float *bias, int64_t d, float lse);
   // add_bias writes n logits acc·scale + bias.
   void (*add_bias)(float *out, const float *acc, float scale, const float *bias, int64_t n);
   // to_floats converts the sums of a tile, [rows, 3·PANEL], to floats: n outputs of each row, from output c on, the first to out.

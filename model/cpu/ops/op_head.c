@@ -14,7 +14,7 @@ static void best_item(Task *t, int64_t r, void *scratch) {
   Candidate *best = scratch;
   a->lse[r] = kernels->best_candidates(best, a->proposed, a->acc + r * a->vocab, a->scale ? a->scale[r] : 1, a->vocab,
                               (float *)(best + a->proposed));
-  if (a->table) a->lse[r] = kernels->rescore(best, a->proposed, a->x + r * a->width, a->table, 0, a->width, a->lse[r]);
+  if (a->table) a->lse[r] = kernels->rescore(best, a->proposed, a->x + r * a->width, (Table){.halves = a->table}, 0, a->width, a->lse[r]);
   for (int64_t i = 0; i < a->k; i++) {
     a->val[r * a->k + i] = best[i].logit - a->lse[r];
     a->idx[r * a->k + i] = best[i].id;

@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
   const float *scale, *x, *bias;
-  const uint16_t *table;
+  Table table;
   const uint8_t *allowed;  // [slots, bytes]
   const int32_t *groups, *slots;
   const int64_t *wanted;
@@ -112,7 +112,7 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   }
   for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = none;
   h->lse[r] = kernels->log_sum_exp(h->sums + r * h->parts, h->parts);
-  if (h->table) h->lse[r] = kernels->rescore(row->best, row->count, h->x + r * h->width, h->table, h->bias, h->width, h->lse[r]);
+  if (h->x) h->lse[r] = kernels->rescore(row->best, row->count, h->x + r * h->width, h->table, h->bias, h->width, h->lse[r]);
   for (int64_t i = 0; i < h->k; i++) {
     h->val[r * h->k + i] = row->best[i].logit - h->lse[r];
     h->idx[r * h->k + i] = row->best[i].id;
@@ -148,8 +148,8 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
 }
 
 // BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix, and the attribute alpha, as in ProductInt8, row_scale
-// [R], k, x, table as in BestCandidates → the outputs of BestCandidates for the product, with an optional bias [V]. The logits
-// are never all in memory.
+// [R], k, x, table as in BestCandidates → the outputs of BestCandidates for the product, with an optional bias [V]. Without a table
+// the logits of the best are computed again as the product of x and the matrix, in floats. The logits are never all in memory.
 //
 // allowed uint8 [rows, bytes] has a bit for each output, with groups int32 [S+1], slots int32 [S] and wanted int64 [R], the
 // step's rows of q: sentence s, with rows groups[s] to groups[s+1]-1, has only the outputs allowed by row slots[s]. Without
@@ -171,7 +171,7 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   int64_t x[2] = {p.rows, ANY};
   TRY(input(c, 6, &h.x, x, 2));
   int64_t table[2] = {p.m.width, x[1]};
-  TRY(input(c, 7, &h.table, table, 2));
+  TRY(input(c, 7, &h.table.halves, table, 2));
   TRY(vector(c, 8, &h.bias, p.m.width));
   h.width = x[1], h.k = *wanted;
   int64_t allowed[2] = {ANY, ANY}, groups = ANY;
@@ -191,9 +191,12 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
     if (h.slots[s] < 0 || h.slots[s] >= allowed[0]) return refuse(c.api, "row %d is none of %lld", h.slots[s], (long long)allowed[0]);
   if (h.k < 1 || h.k > p.m.width)
     return refuse(c.api, "%lld candidates are wanted of %lld tokens", (long long)h.k, (long long)p.m.width);
-  if (p.rows > 0 && !h.x != !h.table) return refuse(c.api, "hidden states and embeddings need each other");
+  if (p.rows > 0 && !h.x && h.table.halves) return refuse(c.api, "embeddings need hidden states");
+  if (!h.table.halves && h.x && (h.order || h.width != p.depth))
+    return refuse(c.api, "the matrix is no table of embeddings of %lld numbers in the order of the tokens", (long long)h.width);
+  h.table.panels = p.m.panels, h.table.scale = p.m.scale;
   h.proposed = h.k;
-  if (h.table) h.proposed = node->spare < p.m.width - h.k ? h.k + node->spare : p.m.width;
+  if (h.x) h.proposed = node->spare < p.m.width - h.k ? h.k + node->spare : p.m.width;
   h.parts = (p.m.width + TOGETHER * PANEL - 1) / (TOGETHER * PANEL);
   d[1] = h.k;
   TRY(output(c, 0, d, 2, &h.val));

@@ -103,7 +103,7 @@ static void head(int64_t n, int64_t k, int64_t d) {
   print(&lse, 1);
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t i = 0; i < k; i++) print((float[]){best[i].logit, best[i].id}, 2);
-    lse = rescore(best, k, x, table, pass ? acc : NULL, d, lse);
+    lse = rescore(best, k, x, (Table){.halves = table}, pass ? acc : NULL, d, lse);
   }
   free(acc), free(x), free(scratch), free(table), free(best);
 }
