@@ -51,8 +51,9 @@ func (t *table) guess() byte {
 	}
 	for i := range len(separators) {
 		t.at, t.separator = start, separators[i]
-		cells := 0
-		if err := t.row(func(int, cell) error { cells++; return nil }); err != nil {
+		rows, err := t.head(1)
+		cells := len(slices.Concat(rows...))
+		if err != nil {
 			cells++ // the cell that run will refuse
 		}
 		if cells > most {
@@ -81,6 +82,22 @@ func (t *table) row(each func(column int, c cell) error) error {
 	return nil
 }
 
+// head returns the texts of the first rows, without white space at their ends, and at most one beyond the columns that may be.
+func (t *table) head(rows int) (list [][]string, err error) {
+	defer func(at int) { t.at = at }(t.at)
+	for len(list) < rows && t.at < len(t.text) && err == nil {
+		var row []string
+		err = t.row(func(column int, c cell) error {
+			if column <= maxColumns+1 {
+				row = append(row, strings.TrimSpace(c.text))
+			}
+			return nil
+		})
+		list = append(list, row)
+	}
+	return list, err
+}
+
 func (t *table) run() error {
 	header, err := t.choose()
 	if err != nil {
@@ -105,15 +122,11 @@ func (t *table) choose() (header bool, err error) {
 	if len(t.options.Columns) == 0 {
 		return t.header()
 	}
-	defer func(at int) { t.at = at }(t.at)
-	var names []string
-	err = t.row(func(column int, c cell) error {
-		if column > maxColumns {
-			return document.Refuse(nil, "the table has more than %d columns", maxColumns)
-		}
-		names = append(names, strings.TrimSpace(c.text))
-		return nil
-	})
+	rows, err := t.head(1)
+	names := slices.Concat(rows...)
+	if err == nil && len(names) > maxColumns {
+		err = document.Refuse(nil, "the table has more than %d columns", maxColumns)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -142,29 +155,18 @@ func (t *table) header() (bool, error) {
 	case document.HeaderTranslate:
 		return false, nil
 	}
-	defer func(at int) { t.at = at }(t.at)
-	cells, err := 0, error(nil)
-	names := [2]bool{true, true} // of the first two rows
-	seen := map[string]bool{}
-	for row := range names {
-		err = t.row(func(column int, c cell) error {
-			name := strings.TrimSpace(c.text)
-			names[row] = names[row] && columnName.MatchString(name) && (row > 0 || !seen[name])
-			if row == 0 && column <= maxColumns {
-				seen[name] = true
-				cells = column
-			}
-			return nil
-		})
-		if err != nil || !names[0] || t.at >= len(t.text) {
-			break
-		}
+	rows, err := t.head(2)
+	areNames := func(row []string) bool {
+		return !slices.ContainsFunc(row, func(name string) bool { return !columnName.MatchString(name) })
 	}
-	kept := names[0] && !names[1] && cells > 1
-	if kept && t.options.HeaderKept != nil {
+	if err != nil || len(rows) < 2 || len(rows[0]) < 2 || !areNames(rows[0]) || areNames(rows[1]) ||
+		len(slices.Compact(slices.Sorted(slices.Values(rows[0])))) < len(rows[0]) {
+		return false, err
+	}
+	if t.options.HeaderKept != nil {
 		t.options.HeaderKept()
 	}
-	return kept, err
+	return true, nil
 }
 
 // columnName matches a name as programs use it. A table that continues with such words is a list of words.
