@@ -22,27 +22,23 @@ import (
 func Kinds() []*document.Kind {
 	const ooxml, odf = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
 	return []*document.Kind{
-		newKind("docx", []string{".docx", ".docm", ".dotx", ".dotm"}, ooxml+"wordprocessingml.document", ooxmlParts),
-		newKind("pptx", []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}, ooxml+"presentationml.presentation", ooxmlParts),
-		newKind("xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml+"spreadsheetml.sheet", xlsxParts),
-		newKind("odt", []string{".odt", ".ott"}, odf+"text", odfParts),
-		newKind("odp", []string{".odp", ".otp"}, odf+"presentation", odfParts),
-		newKind("ods", []string{".ods", ".ots"}, odf+"spreadsheet", odsParts),
-		newKind("odg", []string{".odg", ".otg"}, odf+"graphics", odfParts),
+		newKind("docx", []string{".docx", ".docm", ".dotx", ".dotm"}, ooxml+"wordprocessingml.document"),
+		newKind("pptx", []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}, ooxml+"presentationml.presentation"),
+		newKind("xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml+"spreadsheetml.sheet"),
+		newKind("odt", []string{".odt", ".ott"}, odf+"text"),
+		newKind("odp", []string{".odp", ".otp"}, odf+"presentation"),
+		newKind("ods", []string{".ods", ".ots"}, odf+"spreadsheet"),
+		newKind("odg", []string{".odg", ".otg"}, odf+"graphics"),
 		newFlatKind("fodt", odf+"text"), newFlatKind("fodp", odf+"presentation"), newFlatKind("fods", odf+"spreadsheet"),
 	}
 }
 
-// newKind returns a kind of documents. parts returns the parts to read, by name.
-func newKind(name string, extensions []string, mediaType string, parts func(a *archive.Archive) (map[string]part, error)) *document.Kind {
-	k := kind{name, parts}
-	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: markup.XML, Rewrite: k.rewrite}
+// newKind returns a kind of documents that are packages.
+func newKind(name string, extensions []string, mediaType string) *document.Kind {
+	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: markup.XML, Rewrite: kind{name}.rewrite}
 }
 
-type kind struct {
-	name  string
-	parts func(a *archive.Archive) (map[string]part, error)
-}
+type kind struct{ name string }
 
 // rewrite copies a document with its segments translated. If o.To is set, it becomes the language for spell checking.
 func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {

@@ -98,9 +98,15 @@ func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
 	return types, nil
 }
 
-// ooxmlParts returns the parts of an OOXML document to read.
-func ooxmlParts(a *archive.Archive) (map[string]part, error) {
+// parts returns the parts of a document to read, by name.
+func (k kind) parts(a *archive.Archive) (map[string]part, error) {
+	if strings.HasPrefix(k.name, "od") {
+		return k.odfParts(a)
+	}
 	types, err := ooxmlTypes(a)
+	if err != nil {
+		return nil, err
+	}
 	parts := map[string]part{}
 	for name, contentType := range types {
 		if p := partOf(contentType); (p.text != nil || p.names != nil) && a.Has(name) {
@@ -110,17 +116,8 @@ func ooxmlParts(a *archive.Archive) (map[string]part, error) {
 			parts[name] = part{text: storeGrammar}
 		}
 	}
-	return parts, err
-}
-
-// xlsxParts returns the parts of a workbook to read, with the names of their sheets.
-func xlsxParts(a *archive.Archive) (map[string]part, error) {
-	parts, err := ooxmlParts(a)
-	if err != nil {
-		return nil, err
-	}
 	for name, p := range parts {
-		if p.text != nil || p.names == nil {
+		if p.main != "xlsx" {
 			continue
 		}
 		sheets, err := sheetsOf(a, name)
@@ -138,7 +135,7 @@ func xlsxParts(a *archive.Archive) (map[string]part, error) {
 }
 
 // odfParts returns the parts of an OpenDocument to read: its own, and those of its charts.
-func odfParts(a *archive.Archive) (map[string]part, error) {
+func (k kind) odfParts(a *archive.Archive) (map[string]part, error) {
 	manifest, err := a.Small("META-INF/manifest.xml")
 	if err != nil {
 		return nil, err
@@ -152,6 +149,9 @@ func odfParts(a *archive.Archive) (map[string]part, error) {
 		case strings.HasPrefix(name, "META-INF/"):
 		case base == "content.xml":
 			parts[name] = part{text: odfGrammar}
+			if k.name == "ods" && name == base {
+				parts[name] = part{text: odfGrammar, names: odfFormulaGrammar}
+			}
 		case base == "styles.xml":
 			parts[name] = part{text: odfStylesGrammar}
 		case name == "meta.xml":
@@ -159,16 +159,6 @@ func odfParts(a *archive.Archive) (map[string]part, error) {
 		}
 	}
 	return parts, nil
-}
-
-// odsParts returns the parts of a workbook to read, with formulas.
-func odsParts(a *archive.Archive) (map[string]part, error) {
-	parts, err := odfParts(a)
-	if content, ok := parts["content.xml"]; ok {
-		content.names = odfFormulaGrammar
-		parts["content.xml"] = content
-	}
-	return parts, err
 }
 
 // isKindOf refuses a document of another kind.
