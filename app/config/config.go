@@ -111,6 +111,7 @@ type Config struct {
 	JobMaxBytes       Size          `env:"JOB_MAX_BYTES" envDefault:"0" help:"maximum bytes in the body of a job; 0: an eighth of REQUEST_MEMORY"`
 	DocumentMaxBytes  Size          `env:"DOCUMENT_MAX_BYTES" envDefault:"0" help:"maximum bytes in a document; 0: a sixteenth of REQUEST_MEMORY"`
 	DocumentMaxTexts  int           `env:"DOCUMENT_MAX_TEXTS" envDefault:"500000" use:"1 to 16777216" help:"maximum texts in a document, such as paragraphs and cells, including repeated ones"`
+	DocumentOld       string        `env:"DOCUMENT_LIBREOFFICE" envDefault:"" help:"LibreOffice's program, such as soffice, which converts .doc, .xls, .ppt and .rtf to .docx, .xlsx and .pptx; empty: these are refused"`
 	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" use:"1 MiB to 1 TiB" help:"storage for all jobs together, including ended ones; a job that does not fit gets 503"`
 	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" use:"1 to 1048576" help:"maximum jobs of a key, or of a client address if there are no keys; ended jobs count until they expire or are deleted"`
 	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" use:"0 to 16" help:"replicas of Redis that must have a job before it is accepted; 503 if too few have it within JOB_REPLICA_WAIT"`

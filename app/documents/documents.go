@@ -2,10 +2,11 @@
 // document once when all of them are translated. Both passes through the document are the same code, see package document. They
 // are long work, done in turns.
 //
-//	documents.go  the service, and access to documents
-//	submit.go     from a file to a job
-//	result.go     from a finished job to a file
-//	name.go       names of files
+//	documents.go    the service, and access to documents
+//	submit.go       from a file to a job
+//	libreoffice.go  documents of old programs
+//	result.go       from a finished job to a file
+//	name.go         names of files
 package documents
 
 import (
@@ -28,6 +29,7 @@ type Config struct {
 	MaxChars   int   // maximum number of characters of a text
 	MaxTexts   int   // maximum number of texts of a document, including repetitions
 	Log        *slog.Logger
+	Old        *LibreOffice // converts documents of old programs; nil: they are refused
 }
 
 // Service translates documents for all APIs. It is safe for concurrent use.

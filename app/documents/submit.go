@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 
@@ -74,6 +75,9 @@ func (s *Service) Translate(ctx context.Context, from Sender, o Order, use func(
 
 // read returns the submission of a document, and charges for it.
 func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Submission, err error) {
+	if o, err = s.modern(from, o); err != nil {
+		return sub, err
+	}
 	kind, err := s.find(o)
 	if err != nil {
 		return sub, err
@@ -118,6 +122,26 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 	}
 	sub.Request.Caller = o.Owner
 	return sub, nil
+}
+
+// modern converts a document of an old program, in turn with other work.
+func (s *Service) modern(from Sender, o Order) (Order, error) {
+	if _, to := convertible(o); s.cfg.Old == nil || to == "" || int64(len(o.File)) > s.cfg.MaxBytes {
+		return o, nil
+	}
+	ctx, cancel, err := from.Bounded()
+	if err != nil {
+		return o, err
+	}
+	defer cancel()
+	_, err = s.inTurn(ctx, o.Owner, func(ctx context.Context) error {
+		o, err = s.cfg.Old.modern(ctx, o, s.cfg.MaxBytes)
+		return err
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return o, fault.New(fault.NoTime, fileField, "the document could not be converted in time: save it as docx, xlsx or pptx")
+	}
+	return o, err
 }
 
 // find returns the kind of a document, unless the document is too large.

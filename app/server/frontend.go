@@ -16,6 +16,7 @@ import (
 	"dragoman/app/api/webpage"
 	"dragoman/app/catalog"
 	"dragoman/app/config"
+	"dragoman/app/documents"
 	"dragoman/app/engine"
 	"dragoman/app/fleet"
 	"dragoman/app/guard/access"
@@ -126,6 +127,11 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	if cfg.JobFile != config.JobsOff {
 		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords,
 			MaxDocumentBytes: int64(cfg.DocumentMaxBytes), MaxTexts: cfg.DocumentMaxTexts, MaxChars: cfg.JobMaxChars}
+		if cfg.DocumentOld != "" {
+			if api.Jobs.Old, err = documents.NewLibreOffice(cfg.DocumentOld); err != nil {
+				return fmt.Errorf("DOCUMENT_LIBREOFFICE: %w", err)
+			}
+		}
 	}
 	if api.Glossaries, err = f.openGlossaries(); err != nil {
 		return err

@@ -58,8 +58,11 @@ func openDocuments(server *dialect.Server, j *JobsConfig, log *slog.Logger) *upl
 		return nil
 	}
 	server.FileTypes = kinds.Extensions()
+	if j.Old != nil {
+		server.FileTypes = append(server.FileTypes, documents.OldExtensions()...)
+	}
 	return upload.New(server, documents.Config{
-		Jobs: j.Service, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: log,
+		Jobs: j.Service, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: log, Old: j.Old,
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/upload"
 	"dragoman/app/budget"
+	"dragoman/app/documents"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission/cost"
@@ -47,6 +48,7 @@ type JobsConfig struct {
 	MaxDocumentBytes int64
 	MaxTexts         int // of a document, including repeated ones; 0: no limit here
 	MaxChars         int
+	Old              *documents.LibreOffice // see [documents.Config]
 }
 
 // jobsAPI serves the routes of jobs and documents.
