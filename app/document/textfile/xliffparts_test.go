@@ -11,6 +11,20 @@ import (
 	"dragoman/app/text/markup"
 )
 
+// Line ends count where xml:space says so.
+func TestPreservedLines(t *testing.T) {
+	const text = `<xliff version="1.2"><file source-language="en" xml:space="preserve"><trans-unit id="1"><source> one
+  <g id="1">two</g>
+three </source></trans-unit><trans-unit id="2" xml:space="default"><source>four
+  five</source></trans-unit></file></xliff>`
+	got, err := segments(t, kindNamed(t, "xliff"), text, document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{`one<br/><g id="1">two</g><br/>three`, "four\n  five"}, got)
+	out, err := rewritten(t, kindNamed(t, "xliff"), text, document.Options{}, func(text string) string { return strings.ReplaceAll(text, "t", "d") })
+	require.NoError(t, err)
+	assert.Contains(t, out, "needs-review-translation\"> one\n  <g id=\"1\">dwo</g>\ndhree </target>")
+}
+
 // XLIFF of CAT tools: sentences of Trados Studio, tags of Phrase, locked units of memoQ.
 func TestXLIFFOfTools(t *testing.T) {
 	unit := func(text string) string {

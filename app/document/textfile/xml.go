@@ -40,6 +40,7 @@ type xmlElement struct {
 	innerEnd, end int    // range of the end tag, once read
 	text          string // at the end tag: the text, unless there is anything else in the element
 	stays         bool   // not translated; inherited from the parent, unless set
+	preserve      bool   // its white space counts (xml:space); inherited likewise
 }
 
 // read reads a document of a format.
@@ -93,8 +94,14 @@ func (x *xmlReader) next() (xml.Token, error) {
 		if len(x.open) == maxDepth {
 			return nil, document.Refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
 		}
-		stays := len(x.open) > 0 && x.element().stays
-		x.open = append(x.open, xmlElement{name: t.Name.Local, attributes: t.Attr, start: start, inner: end, stays: stays})
+		e := xmlElement{name: t.Name.Local, attributes: t.Attr, start: start, inner: end}
+		if len(x.open) > 0 {
+			e.stays, e.preserve = x.element().stays, x.element().preserve
+		}
+		if space := e.attribute("space"); space != "" {
+			e.preserve = space == "preserve"
+		}
+		x.open = append(x.open, e)
 		x.chars, x.isText = x.chars[:0], true
 		return t, nil
 	case xml.EndElement:
@@ -208,12 +215,47 @@ func (x *xmlReader) content(e *xmlElement, translate func(fragment string) (stri
 	if !x.hasUnits(inner) {
 		return "", false, nil
 	}
-	translation, err := translate(inner)
-	if err != nil || translation == inner {
+	broken, lines := inner, []string(nil)
+	if e.preserve {
+		broken, lines = withBreaks(inner)
+	}
+	translation, err := translate(broken)
+	if err != nil || translation == broken {
 		return "", false, err
+	}
+	if len(lines) > 0 {
+		var whole strings.Builder
+		for i, line := range strings.Split(translation, lineBreak) {
+			if i > 0 {
+				whole.WriteString(lines[min(i, len(lines))-1])
+			}
+			whole.WriteString(line)
+		}
+		translation = whole.String()
 	}
 	return before + fragment(translation) + after, true, nil
 }
+
+// lineBreak stands for a line end that counts in a segment, where white space does not.
+const lineBreak = "<br/>"
+
+// withBreaks writes the line ends in the text of a fragment as tags, and returns them, with the white space beside them.
+func withBreaks(fragment string) (broken string, lines []string) {
+	if strings.Contains(fragment, lineBreak) || !strings.Contains(fragment, "\n") {
+		return fragment, nil
+	}
+	var out strings.Builder
+	for _, part := range xmlParts(fragment) {
+		if part.sort == 't' {
+			lines = append(lines, spacedLine.FindAllString(part.raw, -1)...)
+			part.raw = spacedLine.ReplaceAllLiteralString(part.raw, lineBreak)
+		}
+		out.WriteString(part.raw)
+	}
+	return out.String(), lines
+}
+
+var spacedLine = regexp.MustCompile(`[ \t]*\r?\n[ \t]*`)
 
 // hasUnits reports whether an XML fragment has anything to translate.
 func (p *pass) hasUnits(fragment string) bool {
