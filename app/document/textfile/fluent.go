@@ -2,98 +2,245 @@ package textfile
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
+	"golang.org/x/text/feature/plural"
+
+	"dragoman/app/document"
 	"dragoman/app/text/wrap"
 )
 
 var (
 	fluentEntry   = regexp.MustCompile(`^(-?[a-zA-Z][\w-]*)[ \t]*=[ \t]*`)
 	fluentPart    = regexp.MustCompile(`^[ \t]+\.[a-zA-Z][\w-]*[ \t]*=[ \t]*`)
-	fluentSelect  = regexp.MustCompile(`^\{[ \t]*[^{}"]*->[ \t]*$`)
-	fluentVariant = regexp.MustCompile(`^[ \t]*\*?\[[ \t]*[\w.-]+[ \t]*\][ \t]*`)
+	fluentVariant = regexp.MustCompile(`^(\*?)\[[ \t]*([\w.-]+)[ \t]*\][ \t]*`)
+	fluentNumber  = regexp.MustCompile(`\{[^{}]*\$`)
 )
 
-// fluent translates messages of Fluent, their attributes, and the variants of messages that are a selection. Names of brands stay.
+// fluent translates messages of Fluent, their attributes, and the variants of selections. Names of brands stay.
 func fluent(p *pass) error {
-	f := fluentFile{pass: p}
-	stays, depth := true, 0 // of the current entry; open braces of selections that stay
+	start, end, stays := -1, 0, true // of the current value, and whether its entry stays
+	flush := func() error {
+		if start < 0 || stays {
+			return nil
+		}
+		return p.fluentValue(start, end, 0)
+	}
 	for _, l := range p.linesOf("\r\n") {
 		raw := p.in(l)
-		mark := fluentPart.FindString(raw)
-		if m := fluentEntry.FindStringSubmatch(raw); m != nil {
-			mark, stays = m[0], strings.HasPrefix(m[1], "-") && strings.Contains(m[1], "brand")
-		} else if strings.HasPrefix(raw, "#") {
-			stays = true
+		mark, isBrand := fluentPart.FindString(raw), stays
+		m := fluentEntry.FindStringSubmatch(raw)
+		if m != nil {
+			mark, isBrand = m[0], strings.HasPrefix(m[1], "-") && strings.Contains(m[1], "brand")
 		}
-		if mark != "" || stays {
-			depth, f.selects = 0, false
+		isOther := raw != "" && !strings.ContainsAny(raw[:1], " \t}") // a comment, or no Fluent
+		if mark != "" || isOther {
+			if err := flush(); err != nil {
+				return err
+			}
+			start, stays = l.Start+len(mark), isBrand || m == nil && isOther
 		}
-		if depth == 0 && mark == "" && f.selects {
-			mark = fluentVariant.FindString(raw)
+		end = l.End
+	}
+	return flush()
+}
+
+// fluentVariants is a selection: the bytes [start, end) of a text.
+type fluentVariants struct {
+	start, end int
+	selector   string
+	list       []fluentForm
+}
+
+// fluentForm is a variant with the range of its text.
+type fluentForm struct {
+	key        string
+	isDefault  bool
+	start, end int
+}
+
+// selection returns the first selection in a text that is not in another one, or nil.
+func (p *pass) selection(text string) *fluentVariants {
+	var s fluentVariants
+	var open []bool // braces: whether there is text within, not an expression
+	starts := true  // a line
+	for i := 0; i < len(text); i++ {
+		top := len(open) - 1
+		switch c := text[i]; {
+		case top >= 0 && !open[top] && c == '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case c == '{':
+			if open = append(open, false); top < 0 {
+				s = fluentVariants{start: i}
+			}
+		case c == '}' && top >= 0:
+			if open = open[:top]; top == 0 && len(s.list) > 0 {
+				s.list[len(s.list)-1].end, s.end = i, i+1
+				return &s
+			}
+		case top >= 0 && !open[top] && strings.HasPrefix(text[i:], "->"):
+			if open[top] = true; top == 0 {
+				s.selector = strings.TrimSpace(text[s.start+1 : i])
+			}
+		case top == 0 && open[0] && starts && (c == '[' || c == '*'):
+			if m := fluentVariant.FindStringSubmatchIndex(text[i:min(len(text), i+maxFluentKey)]); m != nil {
+				if n := len(s.list); n > 0 {
+					s.list[n-1].end = i
+				}
+				s.list = append(s.list, fluentForm{text[i+m[4] : i+m[5]], m[3] > m[2], i + m[1], 0})
+				i += m[1] - 1
+			}
 		}
-		if mark != "" {
-			if err := f.flush(); err != nil {
+		if i < len(text) && strings.IndexByte(" \t\r", text[i]) < 0 {
+			starts = text[i] == '\n'
+		}
+	}
+	return nil
+}
+
+// maxFluentKey is the maximum length of the key of a variant, maxFluentForms that of the texts that a value becomes, and
+// maxDepthFluent the maximum depth of selections.
+const maxFluentKey, maxFluentForms, maxDepthFluent = 200, 64, 10
+
+// fluentValue translates the value in bytes [start, end). A selection with text around it becomes one of whole texts.
+func (p *pass) fluentValue(start, end, depth int) error {
+	text := p.text[start:end]
+	s := p.selection(text)
+	switch {
+	case s == nil:
+		return p.fluentText(start, end)
+	case depth == maxDepthFluent:
+		return document.Refuse(nil, "line %d has more than %d selections in each other", p.lineNumber(start), maxDepthFluent)
+	}
+	isWhole := strings.TrimSpace(text[:s.start]+text[s.end:]) == ""
+	if forms := p.fluentForms(s, text); isWhole && slices.Equal(forms, s.list) {
+		for _, form := range s.list {
+			if err := p.fluentValue(start+form.start, start+form.end, depth+1); err != nil {
 				return err
 			}
 		}
-		l.Start += len(mark)
-		text := strings.TrimSpace(p.in(l))
-		open := strings.Count(text, "{") - strings.Count(text, "}")
+		return nil
+	}
+	left := maxFluentForms
+	made, isChanged, err := p.fluentMade(text, &left)
+	if err != nil || !isChanged {
+		return err
+	}
+	from := strings.TrimLeft(text, " \t\r\n")
+	return p.replace(end-len(from), end, made+from[len(strings.TrimRight(from, " \t\r\n")):])
+}
+
+// fluentForms returns the variants of a selection that the target language has.
+func (p *pass) fluentForms(s *fluentVariants, text string) []fluentForm {
+	rules := plural.Cardinal
+	if strings.Contains(s.selector, "ordinal") {
+		rules = plural.Ordinal
+	}
+	wanted, onlyOne := pluralsOf(p.options.To, rules)
+	other := slices.IndexFunc(s.list, func(f fluentForm) bool { return f.key == "other" })
+	isPlural := slices.ContainsFunc(s.list, func(f fluentForm) bool { return f.key != "other" && slices.Contains(pluralNames, f.key) })
+	if len(wanted) == 0 || other < 0 || !isPlural || slices.ContainsFunc(s.list, func(f fluentForm) bool {
+		return !slices.Contains(pluralNames, f.key) && strings.Trim(f.key, "0123456789.") != ""
+	}) {
+		return s.list
+	}
+	has := func(key string) bool {
+		return slices.ContainsFunc(s.list, func(f fluentForm) bool { return f.key == key })
+	}
+	var forms []fluentForm
+	for i, f := range s.list {
+		hasNumber := fluentNumber.MatchString(text[f.start:f.end])
 		switch {
-		case stays:
-		case fluentSelect.MatchString(text) && len(f.run) == 0 && depth == 0 && !f.selects:
-			f.selects = true
-		case f.selects && text == "}" && depth == 0:
-			f.selects = false
-		case depth == 0 && open == 0:
-			f.add(l, text)
-		default: // a selection in a text, or in another one
-			depth += open
-			f.run, f.broken = nil, true
+		case slices.Contains(pluralNames, f.key) && !slices.Contains(wanted, f.key):
+			continue
+		case f.key == "one" && !onlyOne && !hasNumber && fluentNumber.MatchString(text[s.list[other].start:s.list[other].end]):
+			if !has("1") {
+				forms = append(forms, fluentForm{"1", false, f.start, f.end})
+			}
+			f.start, f.end = s.list[other].start, s.list[other].end
+		case i == other:
+			for _, name := range wanted {
+				if !has(name) {
+					forms = append(forms, fluentForm{name, false, f.start, f.end})
+				}
+			}
+		}
+		forms = append(forms, f)
+	}
+	return forms
+}
+
+// fluentMade returns the translation of a text with selections: one selection of whole texts. The text stays if it becomes more
+// than left texts.
+func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool, err error) {
+	if *left--; *left < 0 {
+		return text, false, nil
+	}
+	s := p.selection(text)
+	if s == nil {
+		text = oneLine(strings.TrimSpace(text))
+		if p.isCode(text) {
+			return text, false, nil
+		}
+		translation, err := p.translate(text)
+		return fluentBraces(text).Replace(oneLine(translation)), translation != text, err
+	}
+	var out strings.Builder
+	forms := p.fluentForms(s, text)
+	isChanged = !slices.Equal(forms, s.list)
+	out.WriteString("{ " + s.selector + " ->")
+	for _, f := range forms {
+		form, changed, err := p.fluentMade(text[:s.start]+text[f.start:f.end]+text[s.end:], left)
+		if err != nil || *left < 0 {
+			return text, false, err
+		}
+		mark := "\n    ["
+		if f.isDefault {
+			mark = "\n   *["
+		}
+		out.WriteString(mark + f.key + "] " + strings.ReplaceAll(form, "\n", "\n    "))
+		isChanged = isChanged || changed
+	}
+	indent := strings.Trim(text[len(strings.TrimRight(text[:s.end-1], " \t\r\n")):s.end-1], "\r\n")
+	return out.String() + "\n" + indent + "}", isChanged, nil
+}
+
+// fluentText translates the text in bytes [start, end). Its lines are as wide as before.
+func (p *pass) fluentText(start, end int) error {
+	var lines []wrap.Line
+	for l := range wrap.Lines(p.text[start:end], "\r\n") {
+		l.Start, l.End = l.Start+start, l.End+start
+		if text := strings.TrimSpace(p.in(l)); text != "" {
+			l.Start += strings.Index(p.in(l), text)
+			l.End = l.Start + len(text)
+			lines = append(lines, l)
 		}
 	}
-	return f.flush()
-}
-
-// fluentFile goes through the lines of a file.
-type fluentFile struct {
-	*pass
-	run     []wrap.Line // lines of a text
-	selects bool        // within a selection that is all of a message
-	broken  bool        // the text has a selection in it, and stays
-}
-
-// add adds a line to the text.
-func (f *fluentFile) add(l wrap.Line, text string) {
-	if text != "" && !f.broken {
-		l.Start += strings.Index(f.in(l), text)
-		l.End = l.Start + len(text)
-		f.run = append(f.run, l)
-	}
-}
-
-// flush translates the text. Its lines are as wide as before.
-func (f *fluentFile) flush() error {
-	run := f.run
-	f.run, f.broken = nil, false
-	if len(run) == 0 {
+	if len(lines) == 0 {
 		return nil
 	}
-	w := f.of(run)
-	if f.isCode(w.Text) {
+	w := p.of(lines)
+	if p.isCode(w.Text) {
 		return nil
 	}
-	return f.paragraph(w, func(text string) string {
-		if strings.Count(text, "{") != strings.Count(text, "}") {
-			text = fluentBrace.ReplaceAllString(text, `{"$0"}`)
-		}
-		lines := f.fill(w, text, func(word string) bool { return !strings.ContainsAny(word[:1], ".[*}") })
-		if strings.ContainsAny(lines[0][:min(1, len(lines[0]))], ".[*}#") {
-			lines[0] = `{"` + lines[0][:1] + `"}` + lines[0][1:]
+	return p.paragraph(w, func(text string) string {
+		lines := p.fill(w, fluentBraces(w.Text).Replace(text), func(word string) bool { return !strings.ContainsAny(word[:1], ".[*}") })
+		if first := lines[0]; strings.ContainsAny(first[:min(1, len(first))], ".[*}#") {
+			lines[0] = `{"` + first[:1] + `"}` + first[1:]
 		}
 		return strings.Join(lines, w.Between)
 	})
 }
 
-var fluentBrace = regexp.MustCompile(`[{}]`)
+// fluentPlace matches a part of a text in braces.
+var fluentPlace = regexp.MustCompile(`\{(?:[^{}"]|"(?:[^"\\\n]|\\.)*")*\}`)
+
+// fluentBraces returns a replacer for translations of a text, which escapes all braces that are not of parts of the text.
+func fluentBraces(text string) *strings.Replacer {
+	return except(fluentPlace.FindAllString(text, -1), "{", `{"{"}`, "}", `{"}"}`)
+}

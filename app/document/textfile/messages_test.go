@@ -1,12 +1,14 @@
 package textfile
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/document"
+	"dragoman/app/text/markup"
 )
 
 // Small documents, translated into upper case and unchanged: the identity keeps every byte.
@@ -17,7 +19,7 @@ func TestMessageFiles(t *testing.T) {
 		"tmx": {"tmx", "<tmx><header srclang=\"en\"/><body>\n<tu>\n <tuv xml:lang=\"de\"><seg>eins</seg></tuv>\n <tuv xml:lang=\"en-US\"><seg>one <ph>x</ph></seg></tuv>\n</tu>\n<tu><tuv xml:lang=\"en\"><seg>two</seg></tuv><tuv xml:lang=\"fr-CA\"><seg>deux</seg></tuv></tu><tu><tuv xml:lang=\"en\"><seg>three</seg></tuv><tuv xml:lang=\"fr\"><seg/></tuv></tu></body></tmx>",
 			"<tmx><header srclang=\"en\"/><body>\n<tu>\n <tuv xml:lang=\"de\"><seg>eins</seg></tuv>\n <tuv xml:lang=\"en-US\"><seg>one <ph>x</ph></seg></tuv>\n <tuv xml:lang=\"fr\"><seg>ONE <ph>X</ph></seg></tuv>\n</tu>\n<tu><tuv xml:lang=\"en\"><seg>two</seg></tuv><tuv xml:lang=\"fr-CA\"><seg>deux</seg></tuv></tu><tu><tuv xml:lang=\"en\"><seg>three</seg></tuv><tuv xml:lang=\"fr\"><seg>THREE</seg></tuv></tu></body></tmx>"},
 		"Fluent": {"ftl", "# a b\n-brand-name = The Name\none-a = one { $name }\n    .title = two\nthree =\n    three\n    four\nfive = { $n ->\n    [one] six\n   *[other] seven\n       eight\n }\nnine = ten { $n ->\n   *[other] eleven\n }\nsix = { $n ->\n    [one] { $m ->\n       *[other] x\n    }\n   *[other] y\n }\ntwelve = twelve\n",
-			"# a b\n-brand-name = The Name\none-a = ONE { $name }\n    .title = TWO\nthree =\n    THREE\n    FOUR\nfive = { $n ->\n    [one] SIX\n   *[other] SEVEN\n       EIGHT\n }\nnine = ten { $n ->\n   *[other] eleven\n }\nsix = { $n ->\n    [one] { $m ->\n       *[other] x\n    }\n   *[other] Y\n }\ntwelve = TWELVE\n"},
+			"# a b\n-brand-name = The Name\none-a = ONE { $name }\n    .title = TWO\nthree =\n    THREE\n    FOUR\nfive = { $n ->\n    [one] SIX\n   *[other] SEVEN\n       EIGHT\n }\nnine = { $n ->\n   *[other] TEN ELEVEN\n }\nsix = { $n ->\n    [one] { $m ->\n       *[other] X\n    }\n   *[other] Y\n }\ntwelve = TWELVE\n"},
 		"PHP": {"php", "<?php\n// it's\nreturn [\n 'key' => 'it\\'s one :name',\n \"b\" => \"two\\n\\$5\", 'c' => array('three', 'x' => ['four'], 'y' => f('five')), 'd' => 'six' . $a, 'e' => \"seven $b\", 'f' => $x['eight'],\n];\n",
 			"<?php\n// it's\nreturn [\n 'key' => 'IT\\'S ONE :name',\n \"b\" => \"TWO\\n\\$5\", 'c' => array('THREE', 'x' => ['FOUR'], 'y' => f('five')), 'd' => 'six' . $a, 'e' => \"seven $b\", 'f' => $x['eight'],\n];\n"},
 		"property list": {"strings", "/* a */\nCFBundleDisplayName = \"Name here\";\nNSCameraUsageDescription = \"Why we ask\";\n", "/* a */\nCFBundleDisplayName = \"NAME HERE\";\nNSCameraUsageDescription = \"WHY WE ASK\";\n"},
@@ -48,6 +50,29 @@ func TestSignsOfMessageFiles(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, got)
 	}
+}
+
+// Selections of Fluent have the categories of the target, each with a whole text.
+func TestFluentPlurals(t *testing.T) {
+	const text = "a = you have { $n ->\n    [one] one house\n   *[other] { $n } houses\n } now\nb = { $g ->\n   [m] he\n  *[other] they\n}\nc = { $n ->\n [one] { $n } { $g ->\n   [m] man\n  *[x] \"\n }\n *[other] { \"}\" } { $n } men\n}\n"
+	for to, want := range map[string]string{
+		"ru": "a = { $n ->\n    [1] YOU HAVE ONE HOUSE NOW\n    [one] YOU HAVE { $n } HOUSES NOW\n    [few] YOU HAVE { $n } HOUSES NOW\n    [many] YOU HAVE { $n } HOUSES NOW\n   *[other] YOU HAVE { $n } HOUSES NOW\n }\n" +
+			"b = { $g ->\n   [m] HE\n  *[other] THEY\n}\nc = { $n ->\n    [one] { $g ->\n        [m] { $n } MAN\n       *[x] { $n } \"\n     }\n    [few] { \"}\" } { $n } MEN\n    [many] { \"}\" } { $n } MEN\n   *[other] { \"}\" } { $n } MEN\n}\n",
+		"ja": "a = { $n ->\n   *[other] YOU HAVE { $n } HOUSES NOW\n }\nb = { $g ->\n   [m] HE\n  *[other] THEY\n}\nc = { $n ->\n   *[other] { \"}\" } { $n } MEN\n}\n",
+	} {
+		got, err := rewritten(t, kindNamed(t, "ftl"), text, document.Options{To: to}, upper(markup.Text))
+		require.NoError(t, err)
+		assert.Equal(t, want, got, to)
+		got, err = rewritten(t, kindNamed(t, "ftl"), text, document.Options{}, func(text string) string { return text })
+		require.NoError(t, err)
+		assert.Equal(t, text, got)
+	}
+	many := "a = b" + strings.Repeat(" { $n ->\n [one] c\n *[other] d\n }", 8) + "\n"
+	got, err := rewritten(t, kindNamed(t, "ftl"), many, document.Options{To: "de"}, upper(markup.Text))
+	require.NoError(t, err)
+	assert.Equal(t, many, got)
+	_, err = segments(t, kindNamed(t, "ftl"), "a = "+strings.Repeat("{ $n ->\n [one] c\n *[other] ", 12)+strings.Repeat("\n }", 12), document.Options{})
+	requireRefused(t, err)
 }
 
 // A memory in another language than the source has variants in the source, which are translated, or has nothing to translate.

@@ -95,7 +95,7 @@ func (f *forms) write(p *pass, start, end int, translate func(i int) error) erro
 
 var (
 	// pluralNumber matches a number in a plural form.
-	pluralNumber = regexp.MustCompile(`#|%(?:\d+\$)?[\d.,+-]*l{0,2}[diufs@]|\{\{|\{\w+[},]|xliff:g`)
+	pluralNumber = regexp.MustCompile(`#|%(?:\d+\$)?[\d.,+-]*l{0,2}[diufs@]|%\(\w+\)|%L?n\b|%L?\d|\{\{|\{\w*[},]|xliff:g`)
 	otherName    = regexp.MustCompile(`^other|other["'<]`)
 )
 

@@ -7,6 +7,7 @@ about =
     WIDGET DRAWS CHARTS
     IN THE BROWSER.
 files = { $count ->
-    [one] ONE FILE
+    [1] ONE FILE
+    [one] { $count } FILES
    *[other] { $count } FILES
 }
