@@ -141,7 +141,8 @@ func trimmed(text string) (before, inner, after string) {
 // isCode reports whether a value has no natural language: only placeholders, addresses, paths and identifiers. Such values occur
 // in data and message files.
 func (p *pass) isCode(text string) bool {
-	return !p.hasLanguage(markup.Parse(p.ctx, text, markup.Text))
+	label, _ := markup.CutAccelerator(text)
+	return !p.hasLanguage(markup.Parse(p.ctx, label, markup.Text))
 }
 
 // parse finds the spans to preserve in a plain text.

@@ -20,8 +20,10 @@ type Accelerator struct {
 const longestLabel = 80
 
 var (
-	// accelerated matches the mark before a letter, at the start of a word or, for &, in it.
-	accelerated = regexp.MustCompile(`(^|[ (\[“„«"])(&\p{Lu}|&[^\x00-\x7f]|_\pL)(\pL*)|\b(\p{Lu}?\p{Ll}*)(&\p{Ll})(\p{Ll}*)`)
+	// accelerated matches the mark before a letter, at the start of a word or in it. In a word, _ is the second letter.
+	accelerated = regexp.MustCompile(`(^|[ (\[“„«"])(&\p{Lu}|&[^\x00-\x7f]|_\pL)(\pL*)|\b(\p{Lu}?\p{Ll}*)(&\p{Ll})(\p{Ll}*)|\b(\p{Lu})(_\p{Ll})(\p{Ll}{2,})| ()(&\p{Ll})(\p{Ll}+)`)
+	// codeWord matches what is after & in programs, not labels.
+	codeWord = regexp.MustCompile(`^&(?:mut|self|str|amp|lt|gt|nbsp)\b`)
 	// markedLetter matches an accelerator behind a label, as in Japanese, Chinese and Korean: 開く(&O).
 	markedLetter = regexp.MustCompile(`\s*[(（]([&_])([A-Za-z0-9])[)）]`)
 )
@@ -38,10 +40,12 @@ func CutAccelerator(text string) (string, Accelerator) {
 	if m == nil {
 		return text, Accelerator{}
 	}
-	inner := m[10] >= 0
+	inner := m[4] < 0
 	at, end := m[4], m[7]
-	if inner {
-		at, end = m[10], m[13]
+	for _, group := range []int{10, 16, 22} {
+		if m[group] >= 0 {
+			at, end = m[group], m[group+3]
+		}
 	}
 	letter := at + 1
 	start := len(strings.TrimRightFunc(text[:at], unicode.IsLetter))
@@ -49,12 +53,17 @@ func CutAccelerator(text string) (string, Accelerator) {
 	switch next := char.First(text[end:]); {
 	case next == ';', next == '=', next == '_', char.IsLetterOrDigit(next): // &nbsp; and &name=value
 		return text, Accelerator{}
-	case inner && (utf8.RuneCountInString(word) < 4 || min(at-start, end-letter) > 2 && unicode.IsLower(char.Last(text[:at])) && end-letter > 2): // rock&roll
+	case inner && (utf8.RuneCountInString(word) < 4 && start < at || min(at-start, end-letter) > 2 && unicode.IsLower(char.Last(text[:at])) && end-letter > 2): // rock&roll
 		return text, Accelerator{}
-	case inner && start == at, at == 0 && text[at] == '_' && unicode.IsLower(char.First(text[letter:])): // &mut, _private
+	case inner && start == at && (!isLabel(text) || at == 0 || text[at-1] != ' ' || codeWord.MatchString(text[at:])), at == 0 && text[at] == '_' && unicode.IsLower(char.First(text[letter:])): // &mut, _private
 		return text, Accelerator{}
 	}
 	return text[:at] + text[letter:], Accelerator{text[at : at+1], char.First(text[letter:])}
+}
+
+// isLabel reports whether a text starts with a capital letter and is no sentence.
+func isLabel(text string) bool {
+	return unicode.IsUpper(char.First(text)) && (!strings.HasSuffix(text, ".") || strings.HasSuffix(text, "..."))
 }
 
 // Restore returns a translation into language to with a mark: before the same letter if a word has it, before its first letter
@@ -64,11 +73,13 @@ func (a Accelerator) Restore(translation, to string) string {
 		return translation
 	}
 	if to == "ja" || to == "zh" || to == "ko" {
-		bare := strings.TrimRight(translation, " .…:：")
+		label, _, _ := strings.Cut(translation, "\t") // the shortcut of a label follows
+		bare := strings.TrimRight(label, " .…:：")
 		return bare + "(" + a.sign + strings.ToUpper(string(a.letter)) + ")" + translation[len(bare):]
 	}
 	at := -1
-	for i, r := range translation {
+	label, _, _ := strings.Cut(translation, "\t") // the shortcut of a label follows
+	for i, r := range label {
 		if unicode.IsLetter(r) && (at < 0 || unicode.ToLower(r) == unicode.ToLower(a.letter)) {
 			if at = i; unicode.ToLower(r) == unicode.ToLower(a.letter) {
 				break

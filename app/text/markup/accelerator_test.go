@@ -18,6 +18,10 @@ func TestAccelerators(t *testing.T) {
 		{"開く(&O)", "開く", "en", "Open", "&Open"},
 		{"&Open", "Open", "ru", "Открыть", "&Открыть"},
 		{"&Open", "Open", "fr", "", ""},
+		{"Open the &door", "Open the door", "fr", "Ouvrez la porte", "Ouvrez la porte"},
+		{"W_ater", "Water", "fr", "Eau", "E_au"},
+		{"&Water\tCtrl+W", "Water\tCtrl+W", "fr", "Eau\tCtrl+W", "&Eau\tCtrl+W"},
+		{"E&xit\tAlt+F4", "Exit\tAlt+F4", "ja", "終了\tAlt+F4", "終了(&X)\tAlt+F4"},
 	} {
 		text, a := CutAccelerator(test.text)
 		assert.Equal(t, test.without, text)
@@ -28,7 +32,7 @@ func TestAccelerators(t *testing.T) {
 		}
 		assert.Equal(t, test.want, got)
 	}
-	for _, text := range []string{"AT&T", "R&D costs", "Q&A", "rock&roll", "&nbsp;", "?a=1&b=2", "snake_case", "_private", "a & b", "__init__", "&a &b", "x&y", "Tom & Jerry", ""} {
+	for _, text := range []string{"AT&T", "R&D costs", "Q&A", "rock&roll", "&nbsp;", "?a=1&b=2", "snake_case", "_private", "a & b", "__init__", "&a &b", "x&y", "Tom & Jerry", "Use &mut here", "use &this here", "Use &this here.", "First_name", "X_ab", ""} {
 		got, a := CutAccelerator(text)
 		assert.Equal(t, text, got)
 		assert.Zero(t, a)
