@@ -71,7 +71,7 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []wrap.Line, to st
 			continue
 		}
 		if t.Name == "html" && to != "" {
-			list = append(list, p.languageOf(t, raw, to)...)
+			list = append(list, missingOf(t, raw, to)...)
 			to = ""
 		}
 		for len(foreign) > 0 && foreign[0].End <= t.Start {
@@ -167,14 +167,16 @@ func keepsOut(list []attribute) bool {
 func (p *pass) setValue(element string, a attribute, others []attribute) string {
 	to, value := p.options.To, ""
 	switch {
-	case to == "" || p.isPage && element != "body":
+	case to == "" || p.isPage && element != "body" && element != "html":
 	case a.name == "content" && strings.EqualFold(find(others, "property"), "og:locale"):
 		if l := language.LocaleOf(to); l.Language != "" {
 			value = l.Language + "_" + l.Region
 		}
 	case a.name == "content" && strings.EqualFold(find(others, "http-equiv"), "content-language"):
 		value = to
-	case a.name == "dir" && element == "body" && a.text != "auto":
+	case element == "html" && (a.name == "lang" || a.name == "xml:lang"):
+		value = to
+	case a.name == "dir" && (element == "html" || element == "body" && a.text != "auto"):
 		value = language.Direction(to)
 	}
 	if value == "" {
@@ -183,18 +185,8 @@ func (p *pass) setValue(element string, a attribute, others []attribute) string 
 	return `"` + stdhtml.EscapeString(value) + `"`
 }
 
-// languageOf sets the language of the html element, and its direction.
-func (p *pass) languageOf(t markup.Token, attributes []attribute, to string) (list []attribute) {
-	for _, a := range attributes {
-		if a.name == "lang" || a.name == "xml:lang" {
-			a.value = `"` + stdhtml.EscapeString(to) + `"`
-			list = append(list, a)
-		}
-		if a.name == "dir" {
-			a.value = `"` + language.Direction(to) + `"`
-			list = append(list, a)
-		}
-	}
+// missingOf returns the language and the direction that the html element lacks.
+func missingOf(t markup.Token, attributes []attribute, to string) (list []attribute) {
 	missing := ""
 	if find(attributes, "lang")+find(attributes, "xml:lang") == "" {
 		missing = ` lang="` + stdhtml.EscapeString(to) + `"`
@@ -203,7 +195,7 @@ func (p *pass) languageOf(t markup.Token, attributes []attribute, to string) (li
 		missing += ` dir="rtl"`
 	}
 	if at := t.Start + len("<html"); missing != "" {
-		list = append([]attribute{{tag: [2]int{t.Start, t.End}, start: at, end: at, value: missing}}, list...)
+		list = []attribute{{tag: [2]int{t.Start, t.End}, start: at, end: at, value: missing}}
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"regexp"
@@ -150,13 +149,12 @@ func decode(raw []byte, r rewriter, from string) (string, encoding, error) {
 
 // writer writes text in the encoding, with its byte order mark. Close it after the last write; it does not close out.
 func (e encoding) writer(out io.Writer) io.WriteCloser {
-	buffer := bufio.NewWriter(out)
-	_, _ = buffer.WriteString(e.mark) // its error is returned by Flush
+	_, _ = io.WriteString(out, e.mark) // out returns its error again
 	encode := e.form.NewEncoder()
 	if e.lacks() {
 		encode = xencoding.HTMLEscapeUnsupported(encode)
 	}
-	return &encoder{transform.NewWriter(buffer, encode), buffer}
+	return transform.NewWriter(out, encode)
 }
 
 var cdataSection = regexp.MustCompile(`(?s)<!\[CDATA\[.*?\]\]>`)
@@ -178,18 +176,4 @@ func (e encoding) sections(text string) string {
 		}
 		return out.String()
 	})
-}
-
-// encoder encodes and buffers text.
-type encoder struct {
-	*transform.Writer
-	buffer *bufio.Writer
-}
-
-// Close writes the buffered rest.
-func (w *encoder) Close() error {
-	if err := w.Writer.Close(); err != nil {
-		return err
-	}
-	return w.buffer.Flush()
 }

@@ -28,6 +28,7 @@
 package textfile
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"io"
@@ -115,11 +116,12 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 		return err
 	}
 	defer release()
-	w := enc.writer(cmp.Or(out, io.Discard))
+	buffer := bufio.NewWriter(cmp.Or(out, io.Discard))
+	w := enc.writer(buffer)
 	p := &pass{ctx: ctx, text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
 	p.hold = func(bytes int64) (func(), error) { return budget.Hold(ctx, bytes) }
 	if err := p.run(r.pass); err != nil {
 		return err
 	}
-	return w.Close()
+	return cmp.Or(w.Close(), buffer.Flush())
 }

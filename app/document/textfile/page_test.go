@@ -79,3 +79,11 @@ func TestCodePages(t *testing.T) {
 		requireRefused(t, err)
 	}
 }
+
+// The language of a page is set wherever it stands among the attributes that are translated.
+func TestLanguageBehindTitle(t *testing.T) {
+	const page = `<html title="some words" lang="en" dir="ltr"><p>text</p></html>`
+	out, err := rewritten(t, kindNamed(t, "html"), page, document.Options{To: "ar"}, upper(markup.HTML))
+	require.NoError(t, err)
+	assert.Equal(t, `<html title="SOME WORDS" lang="ar" dir="rtl"><p>TEXT</p></html>`, out)
+}
