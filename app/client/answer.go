@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -12,6 +13,7 @@ type resultInput struct {
 	Text   *string `json:"text"`
 	ToLang string  `json:"toLang"`
 	Detail *Detail `json:"detail"`
+	Error  *Error  `json:"error"` // of the record alone
 	// Alternatives are nil if none were requested.
 	Alternatives []Alternative `json:"alternatives"`
 }
@@ -26,6 +28,9 @@ var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *
 
 // result returns the result, for any request.
 func (in resultInput) result() (Result, error) {
+	if in.Error != nil {
+		return Result{}, in.Error
+	}
 	if in.ID == nil || in.Text == nil {
 		return Result{}, invalid("a result has no id or no text")
 	}
@@ -66,6 +71,9 @@ func (q *query) match(in []resultInput) ([]Result, error) {
 	results := make([]Result, len(in))
 	for i := range in {
 		r, err := q.result(in[i])
+		if e := in[i].Error; e != nil {
+			e.Field, e.RequestID = fmt.Sprintf("payload.records[%d].text", i%len(q.ids)), q.id
+		}
 		if err != nil {
 			return nil, err
 		}

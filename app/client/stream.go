@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -151,6 +152,9 @@ func (s *reader) cutOff(err error) error {
 // take returns a result after a check that the result is expected and has not come yet.
 func (s *reader) take(in resultInput) (Result, error) {
 	r, err := s.query.result(in)
+	if e := in.Error; e != nil && in.ID != nil {
+		e.Field, e.RequestID = fmt.Sprintf("payload.records[%d].text", max(0, slices.Index(s.query.ids, *in.ID))), s.query.id
+	}
 	if err != nil {
 		return Result{}, err
 	}

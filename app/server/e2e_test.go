@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -91,7 +93,7 @@ func TestServiceRefuses(t *testing.T) {
 	}{
 		{"pt", []record{}, 400, []string{`"unknown_language"`, `"payload.toLang"`, r.url + "/languages"}},
 		{"fr", []record{{"x", "Hello."}, {"y", long}}, 400, []string{`"text_too_long"`, `"payload.records[1].text"`, "at most 1000"}},
-		{"fr", []record{{"x", "We went to the station and then we went home to eat dinner."}}, 422, []string{`"unfinished"`, `"payload.records[0].text"`, "limit of 4 tokens"}},
+		{"fr", []record{{"x", "We went to the station and then we went home to eat dinner."}}, 422, []string{`"unfinished"`, `"payload.records[0].text"`, "limit of tokens"}},
 		{"fr", make([]record, 3), 413, []string{`"too_many_records"`, `"payload.records"`}},
 	} {
 		status, body, err := r.translate("en", test.to, test.records)
@@ -101,6 +103,52 @@ func TestServiceRefuses(t *testing.T) {
 			assert.Contains(t, string(body), part)
 		}
 	}
+}
+
+// A text whose translation reaches the limit of tokens does not fail the others: its record has an error, and APIs that cannot say
+// so answer with what there is, and with a header.
+func TestOneTextThatCannotBeFinished(t *testing.T) {
+	r := service(t, "MAX_LENGTH=4", "MAX_LENGTH_LIMIT=4", "JOB_FILE="+filepath.Join(t.TempDir(), "jobs"))
+	const long, short = "We went to the station and then we went home to eat dinner.", "7"
+	quoted := `"` + long + `","` + short + `"`
+	request := `{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"a","text":"` + long + `"},{"id":"b","text":"` + short + `"}]}}`
+	for _, path := range []string{"/translation", "/translation/stream"} {
+		response, body := r.send(t, path, request)
+		assert.Equal(t, http.StatusOK, response.StatusCode, body)
+		assert.Contains(t, body, `{"id":"b","text":"7"}`)
+		assert.Contains(t, body, `{"id":"a","text":"","error":{"code":"unfinished","message":"the translation reached the limit of tokens`)
+	}
+	response, body := r.send(t, "/translation", strings.Replace(request, `"toLang"`, `"detail":true,"toLang"`, 1))
+	assert.Equal(t, "truncated=1", response.Header.Get("Dragoman-Flags"))
+	assert.Contains(t, body, `"flags":["truncated"]`)
+	assert.NotContains(t, body, `"text":"","`)
+	for path, body := range map[string]string{
+		"/translate":    `{"source":"en","target":"fr","q":[` + quoted + `]}`,
+		"/v2/translate": `{"source_lang":"EN","target_lang":"FR","text":[` + quoted + `]}`,
+		"/translate?api-version=3.0&from=en&to=fr":      `[{"Text":"` + long + `"},{"Text":"7"}]`,
+		"/language/translate/v2":                        `{"source":"en","target":"fr","format":"text","q":[` + quoted + `]}`,
+		"/v3/projects/p/locations/global:translateText": `{"sourceLanguageCode":"en","targetLanguageCode":"fr","contents":[` + quoted + `]}`,
+		"/imme":            `{"source_lang":"en","target_lang":"fr","text_list":[` + quoted + `]}`,
+		"/translate/batch": `{"from":"en","to":"fr","texts":[` + quoted + `]}`,
+		"/deeplx":          `{"text":"` + long + `","source_lang":"EN","target_lang":"FR"}`,
+	} {
+		response, got := r.send(t, path, body)
+		assert.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, got)
+		assert.Equal(t, "truncated=1", response.Header.Get("Dragoman-Flags"), path)
+	}
+	_, body = r.send(t, "/v1/chat/completions", `{"model":"dragoman:en-fr","messages":[{"role":"user","content":"`+long+`"}]}`)
+	assert.Contains(t, body, `"finish_reason":"length"`)
+
+	session := agent(t, &mcp.StreamableClientTransport{Endpoint: r.url + "/mcp"})
+	var translated struct {
+		Translations []struct{ Flags []string }
+	}
+	failed, _ := use(t, session, "translate", map[string]any{"texts": []string{long, short}, "to": "fr", "from": "en"}, &translated)
+	require.Empty(t, failed)
+	assert.Equal(t, []string{"truncated"}, translated.Translations[0].Flags)
+	var named struct{ Name string }
+	failed, _ = use(t, session, "translate_document", map[string]any{"name": "a.txt", "content": []byte(long + "\n7\n"), "to": "fr", "from": "en"}, &named)
+	assert.Empty(t, failed)
 }
 
 // A text has the same translation in any company, and concurrent requests do not mix.

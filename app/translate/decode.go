@@ -455,7 +455,7 @@ func (w *work) handOut(rec *record) error {
 		return err
 	}
 	rec.units, rec.sentences = nil, nil
-	if r.Flags.Has(Truncated) && !w.req.Flagged {
+	if r.Flags.Has(Truncated) && !w.req.Flagged && !w.req.Unfinished {
 		if w.failed == nil || rec.number < w.failedAt {
 			w.failedAt = rec.number
 			w.failed = recordError(CodeUnfinished, w.req.First+rec.source, r.Record,

@@ -84,6 +84,9 @@ type Request struct {
 	//
 	// Flagged also accepts a request none of whose texts is in a supported language; see [UnsupportedSource].
 	Flagged bool
+
+	// Unfinished accepts translations that reached the limit of tokens before their end, with a flag, as Flagged does.
+	Unfinished bool `json:",omitzero"`
 	// Sliced marks the records as a slice of a longer request: a slice cannot show that all texts are in unsupported languages.
 	// Errors number the records as the longer request does, where First is the number of the slice's first record.
 	Sliced bool `json:"-"`

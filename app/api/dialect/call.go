@@ -233,7 +233,7 @@ type Request struct {
 func (r Request) toModel(model string) translate.Request {
 	req := translate.Request{
 		Model: model, From: r.From, To: append([]string{r.To}, r.Also...), Format: r.Format, Whole: r.Whole, Wrapped: r.Wrapped,
-		Alternatives: r.Alternatives, Outline: r.Outline, Terms: r.Terms,
+		Alternatives: r.Alternatives, Outline: r.Outline, Terms: r.Terms, Unfinished: true,
 	}
 	for i, text := range r.Texts {
 		req.Records = append(req.Records, translate.Record{ID: strconv.Itoa(i), Text: text})
@@ -242,7 +242,8 @@ func (r Request) toModel(model string) translate.Request {
 }
 
 // Translate translates a request and returns a result for each text, in order; with several languages, all results of To first,
-// then the results of each language of Also. An incomplete translation is an error, because the APIs cannot express it.
+// then the results of each language of Also. A translation that reached the limit of tokens comes back with what there is: it does
+// not fail the others, and the header with the flags counts it as truncated.
 func (call *Call) Translate(req Request) ([]translate.Result, error) {
 	results, err := call.TranslateAll([]Request{req})
 	if err != nil {

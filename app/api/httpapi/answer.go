@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
 
@@ -12,6 +13,8 @@ type recordOutput struct {
 	ID     string `json:"id"`
 	ToLang string `json:"toLang,omitempty"` // if several languages were requested
 	Text   string `json:"text"`
+	// Error is present if the record alone failed: then there is no text. Requests for details get what there is, with flags.
+	Error *errorDetail `json:"error,omitempty"`
 	// Alternatives are present if requested.
 	Alternatives []alternativeOutput `json:"alternatives,omitempty"`
 	Detail       *detailOutput       `json:"detail,omitempty"` // if requested
@@ -68,6 +71,10 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 		out.ToLang = r.To
 	}
 	if !req.detail {
+		if r.Flags.Has(translate.Truncated) {
+			f := unfinished("")
+			out.Text, out.Alternatives, out.Error = "", nil, &errorDetail{Code: f.Code(), Message: f.Message}
+		}
 		return out
 	}
 	segments := make([]segmentOutput, len(r.Segments))
@@ -82,6 +89,11 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 		Flags: r.Flags.Names(),
 	}
 	return out
+}
+
+// unfinished returns the failure of a record.
+func unfinished(field string) *fault.Failure {
+	return fault.New(fault.Unfinished, field, "the translation reached the limit of tokens before its end: send shorter sentences, or set payload.detail to get what there is")
 }
 
 func alternativesOf(list []translate.Alternative) []alternativeOutput {

@@ -167,7 +167,7 @@ func (p *payloadInput) request() (translationRequest, error) {
 	if req.Wrap == "" || !req.Wrap.Known() {
 		return req, fault.New(fault.InvalidValue, "payload.wrapped", "wrapped is %q, expected auto, on or off", excerpt.Of(p.Wrapped.value))
 	}
-	req.Flagged, req.detail, req.languages = p.Detail.value, p.Detail.value, p.ToLangs.set
+	req.Unfinished, req.Flagged, req.detail, req.languages = true, p.Detail.value, p.Detail.value, p.ToLangs.set
 	req.Alternatives, req.Outline = p.Alternatives.value, p.XML.value.outline()
 	o := p.Options.value
 	if o.Beams.set && o.Beams.value == 0 || o.MaxLength.set && o.MaxLength.value == 0 {

@@ -26,10 +26,17 @@ func (a *translationAPI) translation(c *gin.Context) (any, error) {
 	}
 	results, err := a.server.TranslateAll(c, parts)
 	output := make([]recordOutput, 0, len(req.Records)*len(req.To)) // not nil: an empty list is [] in JSON
+	failed := 0
 	for _, part := range results {
 		for _, r := range part {
 			output = append(output, req.output(r))
+			if output[len(output)-1].Error != nil {
+				failed++
+			}
 		}
+	}
+	if err == nil && failed > 0 && failed == len(output) {
+		err = unfinished("payload.records[0].text")
 	}
 	return gin.H{"result": output}, err
 }

@@ -52,7 +52,7 @@ func TestAnswersOfDocuments(t *testing.T) {
 		{"?fromLang=en&toLang=fr&name=a.txt", "one", []string{"Content-Type", "application/octet-stream", "Idempotency-Key", "k"}, 200},
 		{"?fromLang=en&toLang=fr&name=a.txt", "two", []string{"Content-Type", "application/octet-stream", "Idempotency-Key", "k"}, 422},
 		{"?fromLang=en&toLang=fr&name=a.txt", "", []string{"Content-Type", "application/octet-stream"}, 422},
-		{"?fromLang=en&toLang=fr&name=a.txt", "\xff", []string{"Content-Type", "application/octet-stream"}, 422},
+		{"?fromLang=en&toLang=fr&name=a.json", "{", []string{"Content-Type", "application/octet-stream"}, 422},
 		{"?fromLang=en&toLang=fr&name=a.txt", "%PDF-1.7", []string{"Content-Type", "application/octet-stream"}, 415},
 		{"?fromLang=en&toLang=fr&name=a.txt", "one", []string{"Content-Type", "application/octet-stream", "Content-Encoding", "gzip"}, 415},
 		{"?fromLang=en&toLang=fr&name=a.txt", strings.Repeat("x", 3001), []string{"Content-Type", "application/octet-stream"}, 413},

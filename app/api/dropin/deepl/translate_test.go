@@ -102,7 +102,7 @@ func TestTranslateUnderstandsCodesAndOptions(t *testing.T) {
 		var last translate.Request
 		w := compattest.Send(t.Context(), spying(&last), "POST", "/v2/translate", formType, "text=a&text=b&source_lang="+test.source+"&target_lang="+test.target+test.option)
 		require.Equal(t, 200, w.Code, w.Body)
-		test.want.Caller = "192.0.2.1/32"
+		test.want.Caller, test.want.Unfinished = "192.0.2.1/32", true
 		test.want.Records = []translate.Record{{ID: "0", Text: "a"}, {ID: "1", Text: "b"}}
 		assert.Equal(t, test.want, last)
 	}

@@ -90,7 +90,7 @@ func TestTranslateUnderstandsCodes(t *testing.T) {
 		spying := compattest.Server(dialect.Config{}, compattest.Translator{Asked: func(req translate.Request) { last = req }}, New)
 		w := compattest.Send(t.Context(), spying, "POST", "/translate", jsonType, `{"q":["a","b"],"source":"`+test.source+`","target":"`+test.target+`","format":"html"}`)
 		require.Equal(t, 200, w.Code, w.Body)
-		assert.Equal(t, translate.Request{From: test.from, To: []string{test.to}, Format: translate.HTML, Caller: "192.0.2.1/32",
+		assert.Equal(t, translate.Request{From: test.from, To: []string{test.to}, Format: translate.HTML, Unfinished: true, Caller: "192.0.2.1/32",
 			Records: []translate.Record{{ID: "0", Text: "a"}, {ID: "1", Text: "b"}}}, last)
 	}
 }
