@@ -303,7 +303,7 @@ func checkJSON(t *testing.T, e example, text, answer string) string {
 	return ""
 }
 
-// checkGo compiles an example of the Go client, and discards the result.
+// checkGo compiles an example of the Go client, a program or statements, and discards the result.
 func checkGo(t *testing.T, text string) {
 	dir, imports := t.TempDir(), ""
 	for name, path := range map[string]string{"grpc.": "google.golang.org/grpc", "insecure.": "google.golang.org/grpc/credentials/insecure", "inferencepb.": "dragoman/app/api/dropin/openinference/inferencepb"} {
@@ -312,8 +312,12 @@ func checkGo(t *testing.T, text string) {
 		}
 	}
 	source, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
-	require.NoError(t, os.WriteFile(source, []byte("package main\n\nimport (\n\"context\"\n\"dragoman/app/client\"\n"+imports+")\n\nfunc main() {}\n\n"+
-		"func example(ctx context.Context, c *client.Client, id string, request client.Request, save func(string)) {\n{\n"+text+"\n}\n}\n"), 0o600))
+	program := []byte("package main\n\nimport (\n\"context\"\n\"dragoman/app/client\"\n" + imports + ")\n\nfunc main() {}\n\n" +
+		"func example(ctx context.Context, c *client.Client, id string, request client.Request, save func(string)) {\n{\n" + text + "\n}\n}\n")
+	if strings.HasPrefix(text, "package main\n") {
+		program = []byte(text)
+	}
+	require.NoError(t, os.WriteFile(source, program, 0o600))
 	place, err := filepath.Abs("example/main.go")
 	require.NoError(t, err)
 	raw, err := json.Marshal(map[string]any{"Replace": map[string]string{place: source}})
