@@ -65,7 +65,7 @@ SYMBOLS = {
 
 # Words in use that CLDR lacks.
 EXTRA = {
-    "en": {"mass-pound": "pound pounds", "length-foot": "feet foot", "mass-tonne": "ton tons tonne tonnes"},
+    "en": {"duration-hour": "o'clock", "mass-pound": "pound pounds", "length-foot": "feet foot", "mass-tonne": "ton tons tonne tonnes"},
     "ja": {"length-kilometer": "キロ", "mass-kilogram": "キロ", "length-centimeter": "センチ", "length-millimeter": "ミリ",
            "volume-milliliter": "ミリ", "volume-cubic-centimeter": "シーシー", "concentr-percent": "パーセント 割", "duration-month": "か月 ヶ月 カ月 箇月",
            "angle-degree": "度", "temperature-celsius": "度", "temperature-fahrenheit": "度"},

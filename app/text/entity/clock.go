@@ -33,6 +33,10 @@ func (r *reader) clock(a, b numeral) (n numeral, ok bool) {
 	past, to := slices.Contains(words["past"], between), slices.Contains(words["to"], between)
 	minutes := r.minutesOf(a)
 	switch {
+	case a.part && minutes == 30 && (between == "" || between == "a") && b.spelled && len(b.readings) == 1 && strings.HasSuffix(b.readings[0], "000"): // half a million
+		value, err := strconv.ParseInt(b.readings[0], 10, 64)
+		n = numeral{readings: []string{strconv.FormatInt(value/2, 10)}, optional: true, spelled: true, word: true, unit: b.unit, start: a.start, end: b.end}
+		return n, err == nil
 	case a.part && minutes == 30 && between == "" && slices.Contains(words["half to"], r.lang): // halb drei
 		return clockOf(a, b, -30)
 	case a.part && minutes > 0 && past:
@@ -53,7 +57,7 @@ func (r *reader) clock(a, b numeral) (n numeral, ok bool) {
 	}
 	hours, joint, _ := strings.Cut(between, " ")
 	hourly := isHour(" " + hours)
-	if !hourly {
+	if !hourly && a.unit.ids == nil { // dix ans et demi
 		joint = between
 		before := strings.Fields(foldWords(r.text[max(0, a.start-longestJoin):a.start]))
 		hourly = len(before) > 0 && slices.Contains(words["hourly"], before[len(before)-1]) // las dos y media, but not dos y media
@@ -61,7 +65,9 @@ func (r *reader) clock(a, b numeral) (n numeral, ok bool) {
 	switch joins := slices.Contains(words["join"], strings.TrimSuffix(joint, " a")); {
 	case joins && !hourly && len(a.readings) == 1 && r.minutesOf(b) == 30: // two and a half
 		n = numeral{readings: []string{a.readings[0] + ".5"}, optional: true, spelled: true, word: true, start: a.start, end: b.end}
-		n.unit = r.unitBehind(n.end)
+		if n.unit = a.unit; n.unit.ids == nil {
+			n.unit = r.unitBehind(n.end)
+		}
 		return n, true
 	case joins && hourly:
 		n, ok = clockOf(b, a, r.minutesOf(b))

@@ -85,11 +85,13 @@ const mostEffort = 1 << 18
 
 // compareBeside compares what stands beside numbers that are equal: signs and units.
 func (c comparison) compareBeside(source string, pairs []pairing, want, got []numeral) error {
-	signs, units, effort := 0, 0, 0
+	signs, units, effort := [2]int{}, 0, 0
 	for _, p := range pairs {
 		c.looks.Past(1)
-		if p.want.negative != p.got.negative {
-			signs++
+		if p.want.negative && !p.got.negative {
+			signs[0]++
+		} else if p.got.negative && !p.want.negative {
+			signs[1]++
 		}
 		if c.strict && units == 0 && effort < mostEffort && !(p.want.hour && p.got.hour) && p.want.unit.ids != nil && !p.want.unit.isLike(p.got.unit) {
 			if effort += len(want) + len(got) + len(source) + len(c.translation); !c.hasUnit(p, source, want, got) {
@@ -97,8 +99,8 @@ func (c comparison) compareBeside(source string, pairs []pairing, want, got []nu
 			}
 		}
 	}
-	if signs > 0 && !saysMinus(source, c.from) && !saysMinus(c.translation, c.to) {
-		return fmt.Errorf("%d numbers with another sign", signs)
+	if signs[0] > 0 && !saysMinus(c.translation, c.to) || signs[1] > 0 && !saysMinus(source, c.from) {
+		return fmt.Errorf("%d numbers with another sign", signs[0]+signs[1])
 	}
 	if units > 0 {
 		return fmt.Errorf("%d numbers with another unit", units)
@@ -259,16 +261,16 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 // withhold removes the parts of numbers of a translation that cannot stand for numbers of the source: 20.25 and 20:25 are not 20
 // and 25.
 func (c comparison) withhold(want, got []numeral) {
-	values := map[string]bool{}
+	values := map[string]int{}
 	months, hours, dates := false, false, false
 	for _, n := range want {
 		c.looks.Past(1)
 		months, hours = months || n.month, hours || n.hour
 		dates = dates || n.form == dateOnly || n.form == dotted || n.form == listed
 		for _, part := range parts([]numeral{n}) {
-			months, hours = months || part.month || isMonth(part.readings), hours || part.hour
+			months, hours = months || part.month || isMonth(part.readings), hours || part.hour && n.form != chain
 			for _, reading := range part.readings {
-				values[reading] = true
+				values[reading]++
 			}
 		}
 	}
@@ -283,8 +285,12 @@ func (c comparison) withhold(want, got []numeral) {
 		case dotted:
 			allowed = months || dates || !c.strict
 		case grouped, chain:
+			uses := map[string]int{}
 			for _, part := range n.parts {
-				allowed = allowed && slices.ContainsFunc(part.readings, func(r string) bool { return values[r] })
+				allowed = allowed && slices.ContainsFunc(part.readings, func(r string) bool { return uses[r] < values[r] })
+				for _, r := range part.readings {
+					uses[r]++ // 4:4 is not 4
+				}
 			}
 		}
 		if !allowed {
@@ -328,7 +334,8 @@ func (c comparison) isJoined(a, b numeral) bool {
 	if b.start < a.start || a.end == 0 || b.end == 0 {
 		return b.start >= a.start
 	}
-	return strings.TrimSpace(c.plain[min(a.end, len(c.plain)):min(max(a.end, b.start), len(c.plain))]) != ""
+	between := strings.TrimSpace(c.plain[min(a.end, len(c.plain)):min(max(a.end, b.start), len(c.plain))])
+	return between != "" && !strings.ContainsAny(between, ".!?;。！？；")
 }
 
 func left(list []numeral, found func(int) bool) []numeral {

@@ -76,6 +76,10 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 		r.inWord = char.IsWord(c)
 		switch {
 		case char.IsASCIIDigit(r.text[r.pos]) || (c == '.' || c == ',') && r.startsFraction():
+			if n, ok := r.hanziFraction(); ok { // 3分の2
+				list, r.inWord = append(list, n), true
+				continue
+			}
 			n := r.digits()
 			if k := len(list) - 1; k >= 0 && n.isMixed(list[k], r.text) { // 3 1/2
 				n.readings = []string{canonical(list[k].readings[0], "") + " " + n.readings[0]}
@@ -119,7 +123,7 @@ func (n numeral) isMixed(whole numeral, text string) bool {
 // fractions are the decimals of common fractions, vulgar the characters for fractions.
 var (
 	fractions = map[string]string{"1/2": "0.5", "1/4": "0.25", "3/4": "0.75", "1/8": "0.125", "3/8": "0.375", "5/8": "0.625", "7/8": "0.875",
-		"1/5": "0.2", "2/5": "0.4", "3/5": "0.6", "4/5": "0.8", "1/3": "0.33", "2/3": "0.67"}
+		"1/10": "0.1", "3/10": "0.3", "7/10": "0.7", "9/10": "0.9", "1/5": "0.2", "2/5": "0.4", "3/5": "0.6", "4/5": "0.8", "1/3": "0.33", "2/3": "0.67"}
 	vulgar = map[rune]string{'½': "1/2", '¼': "1/4", '¾': "3/4", '⅓': "1/3", '⅔': "2/3", '⅛': "1/8", '⅜': "3/8", '⅝': "5/8", '⅞': "7/8",
 		'Ⅱ': "2", 'Ⅲ': "3", 'Ⅳ': "4", 'Ⅴ': "5", 'Ⅵ': "6", 'Ⅶ': "7", 'Ⅷ': "8", 'Ⅸ': "9", 'Ⅹ': "10", 'Ⅺ': "11", 'Ⅻ': "12"}
 )
@@ -134,6 +138,9 @@ func (r *reader) word(c rune, inWord bool) (n numeral, ok bool) {
 		}
 		if value, end = r.hanzi("", r.pos); r.lang != "" && (isCounter(r.text, end) || isSure(r.text[r.pos:end])) {
 			n.word, n.part = value != "1", isRange(r.text[r.pos:end])
+		}
+		if len(value) == len("2024") && end-r.pos == len(value)*len("二") && strings.HasPrefix(r.text[end:], "年") { // 二〇二四年
+			n.optional, n.word = false, false
 		}
 	} else if !inWord && c < 0x80 && char.OneOf(byte(c), romanDigits) {
 		value, end = r.roman()
@@ -262,9 +269,15 @@ func (r *reader) digits() numeral {
 	return n
 }
 
-// addHalf adds the reading of a number whose unit has a half behind it: 2時間半, 两个半小时.
+// addHalf adds the reading of a number whose unit has a half behind it, 2時間半, 两个半小时, and reads tenths: 2割, 九折.
 func (r *reader) addHalf(n *numeral) {
 	rest := r.text[r.pos:]
+	if len(n.readings) > 0 && r.lang == "ja" && strings.HasPrefix(rest, "割") { // 2割
+		n.readings, n.word = []string{shift(n.readings[0], 1)}, n.optional
+	} else if len(n.readings) > 0 && r.lang == "zh" && strings.HasPrefix(rest, "折") && isBelow(n.readings[0], 10) { // 九折
+		off, _ := strconv.Atoi(n.readings[0])
+		n.readings, n.unit = []string{shift(n.readings[0], 1), strconv.Itoa(100 - 10*off)}, unit{ids: []string{percent}}
+	}
 	if behind := strings.HasPrefix(rest, "个半") || strings.HasPrefix(rest, "個半"); (behind || n.unit.half) && len(n.readings) > 0 {
 		n.readings = append(n.readings, n.readings[0]+".5")
 	}

@@ -159,13 +159,19 @@ func (r *reader) spelledNumber() (n numeral, ok bool) {
 		n.unit = r.unitBehind(end)
 		n.unit.sign = false
 		n.end = end
-		if quarters := r.quarters(sum.value); quarters != "" {
-			n.readings, n.word, n.end = []string{quarters, fractions[quarters]}, true, r.pos
+		if fraction := r.fraction(sum.value); fraction != "" {
+			n.readings, n.word, n.end = []string{fraction, fractions[fraction]}, true, r.pos
 		}
 		return n, true
 	}
 	end := letters(r.text, r.pos, longestWord)
-	if !makesNumber(foldWords(r.text[r.pos:end])) {
+	folded := foldWords(r.text[r.pos:end])
+	if whole, ok := strings.CutSuffix(folded, "einhalb"); ok && r.lang == "de" && r.lexicon.words[whole].value > 0 { // zweieinhalb
+		n.readings, n.word, n.unit = []string{strconv.FormatInt(r.lexicon.words[whole].value, 10) + ".5"}, true, r.unitBehind(end)
+		r.pos, r.inWord, n.end = end, true, end
+		return n, true
+	}
+	if !makesNumber(folded) {
 		return n, false
 	}
 	n.part, n.end = true, end
@@ -173,18 +179,18 @@ func (r *reader) spelledNumber() (n numeral, ok bool) {
 	return n, true
 }
 
-// quarters reads the word for quarters behind a number in words, as in "trois quarts", and returns the fraction, or "".
-func (r *reader) quarters(count int64) string {
-	if count != 1 && count != 3 {
-		return ""
-	}
+// fraction reads the word for parts behind a number in words, as in "trois quarts", and returns the fraction, or "".
+func (r *reader) fraction(count int64) string {
 	start := char.Skip(r.text, r.pos, func(c rune) bool { return c == ' ' || c == '-' })
 	end := letters(r.text, start, longestWord)
-	if start == r.pos || !slices.Contains(beside().words["quarter"], foldWords(r.text[start:end])) {
-		return ""
+	word := foldWords(r.text[start:end])
+	for name, parts := range map[string]int64{"third": 3, "quarter": 4, "fifth": 5, "tenth": 10} {
+		if start > r.pos && 0 < count && count < parts && slices.Contains(beside().words[name], word) {
+			r.pos = end
+			return strconv.FormatInt(count, 10) + "/" + strconv.FormatInt(parts, 10)
+		}
 	}
-	r.pos = end
-	return strconv.FormatInt(count, 10) + "/4"
+	return ""
 }
 
 // sum is a number that is composed of words: two hundred and five thousand.

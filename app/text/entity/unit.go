@@ -206,8 +206,9 @@ func (u unit) count(text string, langs []string, limit int) (n int) {
 
 // countUnit counts the occurrences of a name in a text, or, for long names, of other cases of the noun.
 func countUnit(text, lower, name string, limit int) (count int) {
-	const noun, ending = 6, 2 // in letters
+	const noun, long = 6, 8 // in letters
 	if runes := []rune(strings.ToLower(name)); len(runes) >= noun && !char.IsUnspaced(runes[0]) {
+		ending := 1 + min(1, len(runes)/long)
 		return min(limit, strings.Count(lower, string(runes[:len(runes)-ending])))
 	}
 	for at := 0; count < limit; {

@@ -2,9 +2,11 @@ package entity
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"dragoman/app/text/char"
 )
@@ -24,6 +26,11 @@ func (r *reader) alternatives(value string, plain bool) []string {
 		n, _ := strconv.Atoi(century) // the 1700s
 		list = append(list, strconv.Itoa(n+1))
 	}
+	for era, year := range eras {
+		if n, err := strconv.Atoi(value); err == nil && n < 100 && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], era) {
+			list = append(list, strconv.Itoa(year+n))
+		}
+	}
 	before, _ := char.Decode(rest, 0)
 	if char.OneOfRunes(before, "月월/") || plain && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], "/") {
 		list = append(list, monthReading(value)...)
@@ -33,6 +40,9 @@ func (r *reader) alternatives(value string, plain bool) []string {
 	}
 	return list
 }
+
+// eras are the years before the first year of Japanese eras.
+var eras = map[string]int{"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}
 
 // digitsBefore returns the digits at the end of text.
 func digitsBefore(text string) string { return text[len(strings.TrimRight(text, "0123456789")):] }
@@ -157,7 +167,11 @@ func (r *reader) hanzi(first string, i int) (value string, end int) {
 
 // hanziFraction reads a percentage or fraction in characters: 百分之二十, 四分之三, 三分の一.
 func (r *reader) hanziFraction() (n numeral, ok bool) {
-	below, end := r.hanzi("", r.pos)
+	digits := digitsAt(r.text, r.pos)
+	below, end := digits, r.pos+len(digits)
+	if digits == "" {
+		below, end = r.hanzi("", r.pos)
+	}
 	if end == r.pos && strings.HasPrefix(r.text[r.pos:], "百分之") {
 		below, end = "100", r.pos+len("百")
 	}
@@ -185,11 +199,12 @@ func (r *reader) hanziFraction() (n numeral, ok bool) {
 	return n, true
 }
 
-// isSure reports whether Chinese digits are certainly a number: a digit before a power of ten, as in 二十五万, but not 万一.
+// isSure reports whether Chinese digits are certainly a number: a digit before a power of ten, as in 二十五万 and 百二十, but not 万一.
 func isSure(digits string) bool {
 	first, n := char.Decode(digits, 0)
 	second, _ := char.Decode(digits, n)
-	return cjkDigits[first] > 0 && cjkPowers[second] > 0 && len(digits) > n
+	return cjkDigits[first] > 0 && cjkPowers[second] > 0 && len(digits) > n ||
+		utf8.RuneCountInString(digits) > 2 && strings.ContainsFunc(digits, IsPower)
 }
 
 // exponentAt returns the power of ten of the character at i, or 0 if it starts a unit: 千克 is the kilogram.
@@ -228,6 +243,9 @@ func tenTo(exponent int) int64 {
 
 const romanDigits = "IVXLCDM"
 
+// romanEndings are the endings of Roman ordinals, as in "XXe siècle".
+var romanEndings = strings.Fields("e er re es ème eme è ste th º ª")
+
 // roman reads the Roman numeral here, as in "XXe siècle". end is the current position if there is none.
 func (r *reader) roman() (value string, end int) {
 	const longest = len("MMMDCCCLXXXVIII")
@@ -244,9 +262,7 @@ func (r *reader) roman() (value string, end int) {
 		return "", r.pos
 	}
 	if next, _ := char.Decode(r.text, end); unicode.IsLetter(next) {
-		switch nextWord(r.text[end:]) {
-		case "e", "er", "re", "es", "ème", "eme", "è", "ste", "th", "º", "ª":
-		default:
+		if unicode.IsUpper(next) || !slices.Contains(romanEndings, nextWord(r.text[end:])) {
 			return "", r.pos // a word, such as Mix
 		}
 	}
