@@ -4,9 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,7 +25,7 @@ var locales = map[string]string{"fr": "fr", "de": "de", "ja": "ja", "zh_CN": "zh
 
 // readCatalogs returns the pairs of all catalogs that [fetch.sh] put into a folder.
 func readCatalogs(folder string) (pairs []pair, err error) {
-	for locale, to := range locales {
+	for _, locale := range slices.Sorted(maps.Keys(locales)) {
 		paths, err := filepath.Glob(filepath.Join(folder, "*/usr/share/locale", locale, "LC_MESSAGES/*.mo"))
 		if err != nil {
 			return nil, err
@@ -39,7 +41,7 @@ func readCatalogs(folder string) (pairs []pair, err error) {
 			}
 			for _, m := range found {
 				name := strings.TrimSuffix(filepath.Base(path), ".mo")
-				pairs = append(pairs, pair{from: "en", to: to, source: m[0], translation: m[1], corpus: "catalogs", file: name})
+				pairs = append(pairs, pair{from: "en", to: locales[locale], source: m[0], translation: m[1], corpus: "catalogs", file: name})
 			}
 		}
 	}

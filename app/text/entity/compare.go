@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,7 +47,8 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	if !c.strict {
 		from = ""
 	}
-	want := read(looks, plainNumbers(source), from)
+	source = acrossTags.ReplaceAllString(plainNumbers(source), "$1$2$3")
+	want := read(looks, source, from)
 	required := 0
 	for _, n := range want {
 		if !n.optional || n.unit.ids != nil && n.is(string(removed)) || (n.word || n.month && n.held) && c.words || n.roman && c.strict {
@@ -56,15 +58,18 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	if required == 0 {
 		return nil
 	}
-	c.plain = plainNumbers(translation)
+	c.plain = acrossTags.ReplaceAllString(plainNumbers(translation), "$1$2$3")
 	got := read(looks, c.plain, to)
-	pairs, missing, fresh, repeated := c.differences(want, got)
+	pairs, missing, fresh, repeated := c.differences(source, want, got)
 	if missing > 0 || repeated > 0 {
 		return fmt.Errorf("the numbers differ: %d of %d missing, %d new, %d repeated",
 			missing, required, fresh, repeated)
 	}
 	return c.compareBeside(source, pairs, want, got)
 }
+
+// acrossTags matches a number that tags divide: <b>3</b>.5.
+var acrossTags = regexp.MustCompile(`(\d)\x{FFFC}*([.,])\x{FFFC}*(\d)`)
 
 // comparison holds the settings of a comparison.
 type comparison struct {
@@ -163,13 +168,20 @@ func (c comparison) isRange(end, start int) bool {
 
 // differences compares in two rounds: first whole numbers, then the remaining ones by their parts. It returns the numbers that
 // are equal, and the counts of missing, new and repeated numbers.
-func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, fresh, repeated int) {
+func (c comparison) differences(source string, want, got []numeral) (pairs []pairing, missing, fresh, repeated int) {
 	partner := c.match(want, got)
 	taken := make([]bool, len(got))
 	for i, k := range partner {
 		if k >= 0 {
 			taken[k] = true
 			pairs = append(pairs, pairing{&want[i], &got[k]})
+		}
+	}
+	for i := 1; i < len(want); i++ { // 8:00–10:00
+		c.looks.Past(1)
+		a, b := partner[i-1], partner[i]
+		if a >= 0 && b >= 0 && rangeSign.MatchString(source[want[i-1].end:max(want[i-1].end, want[i].start)]) && !c.isJoined(got[a], got[b]) {
+			missing++
 		}
 	}
 	c.looks.Past(char.BetweenLooks) // the following code goes through long lists
@@ -225,7 +237,9 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 		switch {
 		case n.part:
 		case n.word && c.words && whole[0] < 0:
-			words++
+			if words++; slices.ContainsFunc(n.unit.ids, func(id string) bool { return isKept(id) || id == "angle-degree" }) {
+				missing++
+			}
 		case n.month && (n.held || months) && c.words && whole[0] < 0, n.roman && c.strict && whole[0] < 0:
 			missing++
 		case n.optional, c.isFound(n, whole, partsGot):
@@ -337,6 +351,9 @@ func (c comparison) isJoined(a, b numeral) bool {
 	between := strings.TrimSpace(c.plain[min(a.end, len(c.plain)):min(max(a.end, b.start), len(c.plain))])
 	return between != "" && !strings.ContainsAny(between, ".!?;。！？；")
 }
+
+// rangeSign matches what joins two numbers of a range that have their own units or minutes.
+var rangeSign = regexp.MustCompile(`^ ?[-–—~〜～] ?$`)
 
 func left(list []numeral, found func(int) bool) []numeral {
 	var rest []numeral

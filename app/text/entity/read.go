@@ -182,7 +182,7 @@ func plainNumbers(text string) string {
 			return '.'
 		case '٬':
 			return ','
-		case '，':
+		case '，', '、':
 			if afterWide {
 				return ','
 			}

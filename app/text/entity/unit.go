@@ -16,6 +16,7 @@ type unit struct {
 	ids []string // possible units, as CLDR names them; nil if there is none
 	// sign reports whether it is a sign or symbol, which every translation has: %, $, kg. Words, such as minutes, may be left out.
 	sign  bool
+	word  bool // its name is one of the language, no symbol
 	short bool // its name has two letters
 	half  bool // a half of it follows: 2時間半
 }
@@ -23,7 +24,7 @@ type unit struct {
 const percent = "concentr-percent"
 
 // isWord reports whether it is a word for the unit, and no abbreviation.
-func (u unit) isWord() bool { return u.ids != nil && !u.sign && !u.short }
+func (u unit) isWord() bool { return u.ids != nil && u.word && !u.short }
 
 // units holds the names of units in a language.
 type units struct {
@@ -88,8 +89,8 @@ const longestUnit = 32
 
 // unitBehind returns the unit whose longest name starts at i, behind at most one space or hyphen.
 func (r *reader) unitBehind(i int) unit {
-	start := i
-	if c, n := char.Decode(r.text, i); char.IsSpace(c) || c == '-' {
+	start := char.Skip(r.text, i, func(c rune) bool { return c == removed }) // <b>5</b> km
+	if c, n := char.Decode(r.text, start); char.IsSpace(c) || c == '-' {
 		start += n
 	}
 	u, end := r.longestUnit(start, longestUnit, start == i)
@@ -142,7 +143,7 @@ const longestSymbol = 12
 // unitBefore returns the unit before the number at start: $5, USD 5, %5.
 func (r *reader) unitBefore(start int) unit {
 	const longest = len("USD ")
-	before := strings.TrimRight(r.text[max(0, start-longest):start], " ")
+	before := strings.TrimRight(strings.TrimRight(r.text[max(0, start-longest-len(string(removed))):start], string(removed)), " ")
 	before = strings.TrimSuffix(before, "-") // $-5
 	switch c := char.Last(before); {
 	case unicode.Is(unicode.Sc, c), c == '%', c == '％', c == '٪':
@@ -178,8 +179,17 @@ func (r *reader) unitNamed(name string) unit {
 			ids = r.units.ids[noun]
 		}
 	}
-	return unit{ids: ids, sign: ids != nil && (slices.Contains(ids, percent) || !char.IsUnspaced(char.First(name)) && !strings.ContainsFunc(name, isVowel))}
+	return unit{ids: ids, word: ids != nil, sign: ids != nil && (slices.ContainsFunc(ids, isKept) || !char.IsUnspaced(char.First(name)) && !strings.ContainsFunc(name, isVowel))}
 }
+
+// isKept reports whether every translation has a unit, also in words. That of a time may be clear from the text, and bits, bars and
+// feet have other meanings.
+func isKept(id string) bool {
+	kind, name, _ := strings.Cut(id, "-")
+	return slices.Contains(keptKinds, kind) && name != "bit" && name != "byte" && name != "foot"
+}
+
+var keptKinds = strings.Fields("concentr mass length volume speed electric energy power frequency digital currency")
 
 func isVowel(r rune) bool {
 	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Cyrillic, r) || strings.ContainsRune("aeiouyàáâäåæèéêëìíîïòóôöøùúûüýAEIOUYаеёиоуыэюяіїєАЕЁИОУЫЭЮЯ", r)
