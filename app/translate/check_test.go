@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/engine"
 )
 
 func TestCheckOfTranslations(t *testing.T) {
@@ -57,5 +59,47 @@ func TestCheckOfScripts(t *testing.T) {
 		flags, _, err := Check(t.Context(), sentences[0], translation, "en", "ru")
 		require.NoError(t, err)
 		assert.Equal(t, want, flags, translation)
+	}
+}
+
+// An engine that writes capitals knows no word of the target language: dates, times and amounts are written in its form instead.
+func TestNumbersAreWritten(t *testing.T) {
+	s := corpusService(t, &upper{decode: func(text string, _ engine.Job) (string, bool) { return shout(text), false }})
+	for _, test := range []struct{ from, to, text, want string }{
+		{"en", "fr", "30 August 1991", "30 août 1991"},
+		{"en", "fr", "Dec 24", "24 décembre"},
+		{"en", "fr", "He came on March 5, 2020.", "HE CAME ON 5 mars 2020."},
+		{"ja", "en", "8万5千円", "85000 yen"},
+		{"zh", "en", "10公里", "10 km"},
+		{"en", "fr", "5 kg", "5 kg"},
+		{"en", "fr", "yes/no", "YES/NO"},
+		{"en", "fr", "origin/main", "origin/main"},
+		{"en", "fr", "red|green|blue", "RED|GREEN|BLUE"},
+		{"en", "fr", "cat,dog,bird", "CAT,DOG,BIRD"},
+		{"en", "fr", "The garden† is ~old~.", "THE GARDEN† IS ~OLD~."},
+	} {
+		results, err := s.Translate(t.Context(), Request{From: test.from, To: []string{test.to}, Records: []Record{{Text: test.text}}, Flagged: true})
+		require.NoError(t, err)
+		assert.Equal(t, test.want, results[0].Text)
+		assert.Zero(t, results[0].Flags&MarkupLost, test.text)
+	}
+}
+
+// What stays of a text in characters, and what a marker leaves without its content, is flagged.
+func TestRestsAreFlagged(t *testing.T) {
+	for _, test := range []struct {
+		from, source, translation string
+		flags                     Flags
+	}{
+		{"zh", "房间在502号。", "The room is 502号.", WrongScript},
+		{"zh", "房间在502号。", "The room is No. 502.", 0},
+		{"zh", "打开 `变量`。", "Open `变量`.", 0},
+		{"ja", "東京に行く。", "I go to 東京.", WrongScript},
+	} {
+		sentences, err := Sentences(t.Context(), test.source, test.from, Text)
+		require.NoError(t, err)
+		flags, _, err := Check(t.Context(), sentences[0], test.translation, test.from, "en")
+		require.NoError(t, err)
+		assert.Equal(t, test.flags, flags, test.translation)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"dragoman/app/text/char"
 	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
 	"dragoman/model/search"
 )
 
@@ -54,7 +55,8 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 		o.flags |= Empty
 	case echoes(x.Text, o.text, echoLetters) || x.strategy.terms == constrainedInPlace && echoes(x.form.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
-	case language.WrongScript(x.withoutSpans(o.text), x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to):
+	case language.WrongScript(x.withoutCode(o.text), x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to),
+		language.LeftCharacters(x.withoutCode(o.text), x.step.from, x.step.to):
 		o.flags |= WrongScript
 	}
 	return lost, nil
@@ -120,11 +122,13 @@ func echoes(source, translation string, least int) bool {
 	return least < echoLetters || len(a) >= long || len(strings.Fields(source)) >= words || char.IsUnspaced(a[0])
 }
 
-// withoutSpans returns a translation without the texts of the sentence's spans.
-func (x *sentence) withoutSpans(translation string) string {
+// withoutCode returns a translation without the texts of the sentence's spans, apart from numbers, which have units.
+func (x *sentence) withoutCode(translation string) string {
 	var texts []string
 	for _, span := range x.Spans {
-		texts = append(texts, x.Text[span.Start:span.End], " ")
+		if span.Kind != markup.Number {
+			texts = append(texts, x.Text[span.Start:span.End], " ")
+		}
 	}
 	return strings.NewReplacer(texts...).Replace(translation)
 }

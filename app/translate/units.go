@@ -289,7 +289,7 @@ func divideLooking(looks *char.Looks, text markup.Sentence, pieces []segment.Pie
 		if text.Inside(at) {
 			continue
 		}
-		if translate && !text.Slice(start, at).Blank() {
+		if piece := text.Slice(start, at); translate && (!piece.Blank() || piece.IsWritten()) {
 			from, to := text.Trimmed(start, at)
 			keep(text.Slice(kept, from))
 			sentences = append(sentences, text.Slice(from, to))

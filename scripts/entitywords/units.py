@@ -74,10 +74,11 @@ EXTRA = {
            "temperature-celsius": "度", "temperature-fahrenheit": "度", "duration-day": "天 日", "currency-yen": "日圆 日元", "currency-dollar": "美元 美金 元"},
     "de": {"duration-hour": "Std. Stunde Stunden Uhr", "length-inch": "Zoll", "mass-tonne": "Tonnen Tonne"},
     "fr": {"length-inch": "pouces pouce po", "mass-pound": "livres livre", "digital-byte": "o", "digital-kilobyte": "ko Ko Kio", "digital-megabyte": "Mo Mio", "digital-gigabyte": "Go Gio",
-           "digital-terabyte": "To", "duration-hour": "heures heure"},
-    "es": {"length-inch": "pulgadas pulgada"},
+           "digital-terabyte": "To", "duration-hour": "heures heure", "other-frames-per-second": "i/s"},
+    "es": {"length-inch": "pulgadas pulgada pulg"},
     "ru": {"concentr-percent": "процент", "digital-byte": "Б", "digital-kilobyte": "КБ Кб кб КиБ", "digital-megabyte": "МБ Мб мб МиБ", "digital-gigabyte": "ГБ Гб ГиБ",
-           "duration-second": "сек с", "duration-minute": "мин", "duration-hour": "час ч"},
+           "duration-second": "сек с", "digital-kilobits-per-second": "кбит/с", "digital-megabits-per-second": "Мбит/с", "graphics-pixel": "пикс",
+           "angle-degree": "град", "other-frames-per-second": "кадров/сек кадра/сек", "duration-minute": "мин", "duration-hour": "час ч"},
 }
 
 

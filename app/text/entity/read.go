@@ -318,6 +318,9 @@ func (r *reader) number() numeral {
 			n.readings = append(n.readings, more...)
 		}
 		n.small = isSmall(n.readings[0])
+		if year := r.yearOfEra(start, groups[0]); year != "" && plain {
+			n.readings, n.small = []string{year}, false
+		}
 	}
 	n.end = r.pos
 	return n

@@ -100,8 +100,8 @@ func (r *reader) unitBehind(i int) unit {
 }
 
 // SymbolBehind returns the length in bytes of the symbol of a unit behind the number that ends at byte i, with the space before it:
-// " kg", "mL", " km/h". It returns 0 if there is none.
-func SymbolBehind(text string, i int) int {
+// " kg", "mL", " km/h", of Chinese, Japanese and Korean also of its name, 公里. It returns 0 if there is none.
+func SymbolBehind(text string, i int, lang string) int {
 	start := i
 	if c, n := char.Decode(text, i); char.IsSpace(c) {
 		start += n
@@ -110,8 +110,11 @@ func SymbolBehind(text string, i int) int {
 		return 0
 	}
 	r := reader{text: text}
+	if isEastern(lang) {
+		r.units = unitsOf(lang)
+	}
 	u, end := r.longestUnit(start, longestSymbol, start == i)
-	if u.ids == nil {
+	if u.ids == nil || strings.HasPrefix(text[end:], "半") {
 		return 0
 	}
 	return end - i
@@ -171,7 +174,7 @@ func (r *reader) unitNamed(name string) unit {
 		return unit{}
 	}
 	ids := r.units.ids[name]
-	if ids == nil && len(name) > shortName {
+	if ids == nil && (len(name) > shortName || len(name) == shortName && strings.ToLower(name[1:]) == name[1:]) { // Yen
 		ids = r.units.ids[strings.ToLower(name)]
 	}
 	if ids == nil && r.lang == "de" {

@@ -26,11 +26,6 @@ func (r *reader) alternatives(value string, plain bool) []string {
 		n, _ := strconv.Atoi(century) // the 1700s
 		list = append(list, strconv.Itoa(n+1))
 	}
-	for era, year := range eras {
-		if n, err := strconv.Atoi(value); err == nil && n < 100 && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], era) {
-			list = append(list, strconv.Itoa(year+n))
-		}
-	}
 	before, _ := char.Decode(rest, 0)
 	if char.OneOfRunes(before, "月월/") || plain && strings.HasSuffix(r.text[:r.pos-len(digitsBefore(r.text[:r.pos]))], "/") {
 		list = append(list, monthReading(value)...)
@@ -42,7 +37,22 @@ func (r *reader) alternatives(value string, plain bool) []string {
 }
 
 // eras are the years before the first year of Japanese eras.
-var eras = map[string]int{"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}
+var eras = map[string]int{"令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867,
+	"Reiwa ": 2018, "Heisei ": 1988, "Showa ": 1925, "Shōwa ": 1925, "Taisho ": 1911, "Taishō ": 1911, "Meiji ": 1867}
+
+// yearOfEra returns the year of the digits at start, or "" if no era stands before them.
+func (r *reader) yearOfEra(start int, digits string) string {
+	n, err := strconv.Atoi(digits)
+	if err != nil || n >= 100 {
+		return ""
+	}
+	for era, year := range eras {
+		if strings.HasSuffix(r.text[:start], era) {
+			return strconv.Itoa(year + n)
+		}
+	}
+	return ""
+}
 
 // digitsBefore returns the digits at the end of text.
 func digitsBefore(text string) string { return text[len(strings.TrimRight(text, "0123456789")):] }
@@ -262,7 +272,7 @@ func (r *reader) roman() (value string, end int) {
 		return "", r.pos
 	}
 	if next, _ := char.Decode(r.text, end); unicode.IsLetter(next) {
-		if unicode.IsUpper(next) || !slices.Contains(romanEndings, nextWord(r.text[end:])) {
+		if word := nextWord(r.text[end:]); unicode.IsUpper(next) && word != "e" || !slices.Contains(romanEndings, word) {
 			return "", r.pos // a word, such as Mix
 		}
 	}

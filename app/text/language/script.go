@@ -235,6 +235,17 @@ func WrongSource(text, code string) bool {
 	return scripts != 0 && outweighed(text, scripts|latin, word.full)
 }
 
+// LeftCharacters reports whether a translation from one language to another that has no Han, kana or Hangul has such letters of
+// the source language: a date or a word stayed as it was. As for [WrongScript], only the first kilobytes are read.
+func LeftCharacters(translation, from, to string) bool {
+	left := entries[from].scripts & dense
+	if left == 0 || entries[to].scripts == 0 || entries[to].scripts&dense != 0 {
+		return false
+	}
+	translation = sample(translation)
+	return lettersBeside(translation, ^left) > 0
+}
+
 // StrangeLetters reports whether a translation has letters that belong neither to its language nor to its source: kana in Chinese,
 // Cyrillic in French. Latin letters belong everywhere. As for [WrongScript], only the first kilobytes are read.
 func StrangeLetters(source, translation, code string) bool {

@@ -193,3 +193,20 @@ func TestTimeIsLinear(t *testing.T) {
 		})
 	}
 }
+
+func TestLeftCharacters(t *testing.T) {
+	for _, test := range []struct {
+		translation, from, to string
+		want                  bool
+	}{
+		{"3月4日 Take a rest.", "zh", "en", true},
+		{"From 4 March, take a rest.", "zh", "en", false},
+		{"안녕 Hello", "ko", "fr", true},
+		{"3月4日 休み", "zh", "ja", false},
+		{"Tokyo (東京)", "en", "fr", false},
+		{"3月4日", "zh", "xx", false},
+		{"", "ja", "en", false},
+	} {
+		assert.Equal(t, test.want, LeftCharacters(test.translation, test.from, test.to), test.translation)
+	}
+}

@@ -29,7 +29,7 @@ func (a *assembly) span(i int) {
 	if a.sentence.Spans[i].Term == nil {
 		text := a.sentence.output(i)
 		if a.sentence.Spans[i].Kind == Number && a.sentence.to != "" {
-			text = entity.Write(text, a.sentence.to)
+			text = entity.Write(text, a.sentence.from, a.sentence.to)
 		}
 		a.out.WriteString(text)
 	} else {

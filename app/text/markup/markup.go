@@ -71,6 +71,7 @@ import (
 	"golang.org/x/net/html"
 
 	"dragoman/app/text/char"
+	"dragoman/app/text/entity"
 )
 
 // ErrLost is wrapped by the error for a translation that did not preserve its spans. Error messages have numbers, but no text of
@@ -236,7 +237,7 @@ var lineBreaks = set(`\n \r \r\n \N \\n <br> <br/>`)
 // a table at its gaps.
 func (s Sentence) Lines() [][2]int {
 	var list [][2]int
-	if len(s.Text) <= longestList && s.AsIs() && wordList.MatchString(s.Text) && strings.ToUpper(s.Text) != s.Text {
+	if s.isList() {
 		at := 0
 		for _, separator := range listSeparator.FindAllStringIndex(s.Text, -1) {
 			list = append(list, [2]int{at, separator[0]}, [2]int{separator[0], separator[1]})
@@ -266,6 +267,12 @@ func (s Sentence) Lines() [][2]int {
 	return append(list, [2]int{start, len(s.Text)})
 }
 
+// isList reports whether the sentence is a short list of words without spaces, and no name of a file or format.
+func (s Sentence) isList() bool {
+	return len(s.Text) <= longestList && s.AsIs() && wordList.MatchString(s.Text) && !consonantItem.MatchString(s.Text) &&
+		(strings.ToUpper(s.Text) != s.Text || char.IsUnspaced(char.First(s.Text)))
+}
+
 // columns returns the ranges into which two or more spaces cut a line of a table, or nil: one gap of two spaces is a slip.
 func (s Sentence) columns() (list [][2]int) {
 	if !strings.Contains(s.Text, "  ") || strings.Contains(strings.TrimRight(s.Text, "\r\n"), "\n") {
@@ -287,12 +294,17 @@ func (s Sentence) columns() (list [][2]int) {
 // columnGap matches spaces between columns, with the character before, which ends no sentence.
 var columnGap = regexp.MustCompile(`[^\s.!?。！？…"”»)] {2,}`)
 
+const listItem = `(?:\pL{2,}|[\p{Han}\p{Hiragana}\p{Katakana}])`
+
 // longestList is the maximum length in bytes of a list of words.
 const longestList = 120
 
 var (
-	wordList      = regexp.MustCompile(`^\pL{2,}(?:/\pL{2,})+$|^\pL{2,}(?:[;|]\pL{2,})+$`)
-	listSeparator = regexp.MustCompile(`[/;|]`)
+	wordList = regexp.MustCompile(`^` + listItem + `(?:/` + listItem + `)+$|^` + listItem + `(?:[;|]` + listItem + `)+$|^` + listItem + `(?:[,，、]` + listItem + `){2,}$`)
+	// shortList matches lists that are certainly no path: yes/no, but not origin/main.
+	shortList     = regexp.MustCompile(`^(?:\pL{1,5}/\pL{1,5}|[^/]*)$`)
+	consonantItem = regexp.MustCompile(`(?:^|[/;|,])` + consonants + `(?:$|[/;|,])`)
+	listSeparator = regexp.MustCompile(`[/;|,，、]`)
 )
 
 // isSoft reports whether spans of the kind may be left in the text that the model sees: they are counted in the translation, at
@@ -316,6 +328,14 @@ func (s Sentence) Blank() bool {
 		at = span.End
 	}
 	return !hasLetter(s.Text[at:])
+}
+
+// IsWritten reports whether a number of the sentence is written in another way in other languages: 30 August 1991, 8万円.
+func (s Sentence) IsWritten() bool {
+	return slices.ContainsFunc(s.Spans, func(span Span) bool {
+		text := s.Text[span.Start:span.End]
+		return span.Kind == Number && (entity.Write(text, s.from, "ja") != text || entity.Write(text, s.from, "en") != text)
+	})
 }
 
 // Original returns the sentence in the form of a translation: Text, escaped for the format, with the targets of its terms.

@@ -277,7 +277,11 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	}
 	a.text(translation[at:], after, loose)
 	a.original(m.to, len(s.Text), m.last)
-	return a.result()
+	out, err := a.result()
+	if err == nil {
+		err = check{s, s.Text, out}.brackets() // also of those that were masked
+	}
+	return out, err
 }
 
 // rest returns the part of the sentence that Text covers, without its groups.

@@ -84,8 +84,11 @@ func (e *expressions) isProse(token string, start int) bool {
 		}
 		token = strings.TrimLeft(rest, "-'’:;,.!?/|")
 	}
-	if word := strings.TrimRight(token, "®™©"); word == strings.ToLower(word) && e.looks.Match(longLetters, word) { // a name has a capital
+	if word := strings.TrimRight(token, "®™©†‡"); word == strings.ToLower(word) && e.looks.Match(longLetters, word) { // a name has a capital
 		token = word
+	}
+	if word := strings.TrimRight(token, ".,;:!?"); len(word) > 2 && word[0] == '~' && word[len(word)-1] == '~' && word[1] != '~' { // ~sometimes~
+		token = word[1 : len(word)-1]
 	}
 	e.looks.Past(len(token))
 	from, to := coreOf(token)

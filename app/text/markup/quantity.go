@@ -3,6 +3,7 @@ package markup
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dragoman/app/text/entity"
@@ -16,9 +17,13 @@ func (s Sentence) In(ctx context.Context, lang string) (Sentence, error) {
 }
 
 func (s Sentence) in(lang string) Sentence {
+	s.from = lang
+	if s.isList() && shortList.MatchString(s.Text) {
+		return s
+	}
 	foreign, err := language.Foreign(s.looks.Context(), s.Text, lang)
 	s.looks.Check(err)
-	s = s.withAmounts().withWords(lang, foreign)
+	s = s.withAmounts(lang).withWords(lang, foreign).withNumbers()
 	if s.format.hasTags() {
 		return s.acrossTags(lang)
 	}
@@ -27,8 +32,9 @@ func (s Sentence) in(lang string) Sentence {
 
 // withAmounts extends numbers by the signs of currencies and the symbols of units beside them, and joins the numbers of a date in
 // characters, 2023年5月4日 and 令和5年, and of a mixed number.
-func (s Sentence) withAmounts() Sentence {
+func (s Sentence) withAmounts(lang string) Sentence {
 	var spans []Span
+	s.Spans = s.withMonths(lang)
 	for i, span := range s.Spans {
 		s.looks.Past(1)
 		low, high, n := 0, len(s.Text), len(spans)-1
@@ -39,13 +45,13 @@ func (s Sentence) withAmounts() Sentence {
 			high = s.Spans[i+1].Start
 		}
 		if digits := amount.FindString(s.Text[span.Start:span.End]); span.Kind == Code && digits != "" { // 6.5 L/100 km
-			if end := span.Start + len(digits) + entity.SymbolBehind(s.Text, span.Start+len(digits)); end > span.End && end <= high {
+			if end := span.Start + len(digits) + entity.SymbolBehind(s.Text, span.Start+len(digits), lang); end > span.End && end <= high {
 				span.End = end
 			}
 		}
 		if span.Kind == Number {
 			span.End += len(behindNumber.FindString(s.Text[span.End:high]))
-			if n := entity.SymbolBehind(s.Text[:high], span.End); n > 0 {
+			if n := entity.SymbolBehind(s.Text[:high], span.End, lang); n > 0 {
 				if symbol := strings.TrimLeft(s.Text[span.End:span.End+n], " "); strings.ContainsAny(symbol, "/°²³·") || codePart.MatchString(symbol) { // km/h, kWh
 					span.Kind = Code
 				}
@@ -62,6 +68,51 @@ func (s Sentence) withAmounts() Sentence {
 	s.Spans = spans
 	return s
 }
+
+// withMonths returns the spans with one for each date that has the name of its month: 30 August 1991.
+func (s Sentence) withMonths(lang string) []Span {
+	if !slices.ContainsFunc(s.Spans, func(span Span) bool { return s.Text[span.Start] <= '9' }) {
+		return s.Spans
+	}
+	dates := entity.Dates(s.Text, lang)
+	var spans []Span
+	for _, span := range s.Spans {
+		s.looks.Past(1)
+		for len(dates) > 0 && dates[0][1] <= span.Start {
+			dates = dates[1:]
+		}
+		switch {
+		case len(dates) > 0 && span.Kind == Number && span.Start >= dates[0][0] && span.End <= dates[0][1]:
+			date := Span{Start: dates[0][0], End: dates[0][1], Kind: Number}
+			if n := len(spans) - 1; n >= 0 && spans[n].Start == date.Start {
+				continue
+			} else if n < 0 || spans[n].End <= date.Start {
+				spans = append(spans, date)
+				continue
+			}
+			spans = append(spans, span)
+		default:
+			spans = append(spans, span)
+		}
+	}
+	return spans
+}
+
+// withNumbers returns the sentence with numbers in place of code that is digits and characters: 8時15分, 8万5千円.
+func (s Sentence) withNumbers() Sentence {
+	s.Spans = slices.DeleteFunc(slices.Clone(s.Spans), func(span Span) bool {
+		return span.Kind == Code && s.Text[span.Start:span.End] == "〇" // a digit of 二〇二四
+	})
+	for i, span := range s.Spans {
+		if span.Kind == Code && eastRun.MatchString(s.Text[span.Start:span.End]) {
+			s.Spans[i].Kind = Number
+		}
+	}
+	return s
+}
+
+// eastRun matches digits and characters, which are a number, date or time.
+var eastRun = regexp.MustCompile(`^(?:令和|平成|昭和|大正|明治)?\d[\d.,〜～~–:：-]*[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー][\d.,〜～~–:：\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー-]*$`)
 
 // isMixed reports whether a fraction stands behind a whole number: 3 1/2.
 func (s Sentence) isMixed(whole, fraction Span) bool {

@@ -132,10 +132,27 @@ func (c check) acronyms() error {
 		return nil
 	}
 	got := acronyms(c.translation)
+	missing, fresh := 0, 0
+	for word := range want {
+		if got[word] == 0 {
+			missing++
+		}
+	}
+	for word := range got {
+		if want[word] == 0 {
+			fresh++
+		}
+	}
+	if missing > 0 && fresh > missing+1 {
+		return fmt.Errorf("%w: words in capitals came in", ErrLost)
+	}
 	for word, n := range want {
 		c.sentence.looks.Past(len(word))
 		if got[word] >= n {
 			continue
+		}
+		if untranslated[word] && !strings.Contains(strings.ToUpper(c.translation), word) {
+			return fmt.Errorf("%w: an acronym is missing", ErrLost)
 		}
 		for other := range got {
 			if want[other] == 0 && !strings.Contains(c.source, other) && resembles(word, other) {
@@ -163,6 +180,15 @@ func resembles(a, b string) bool {
 	}
 	return max(len(a), len(b))-prefix-suffix <= 1 && len(a) <= long || prefix > 0 && len(a) <= short && !strings.ContainsAny(a, "AEIOU")
 }
+
+// untranslated are names of programs and formats, for which no language has words.
+var untranslated = func() map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq("NULL JSON XML HTML HTTP HTTPS PDF API SQL CSV CSS PNG GIF DOCX XLSX SMS IBM NASA YAML SSH FTP IBAN VPN WLAN") {
+		set[word] = true
+	}
+	return set
+}()
 
 // translated are acronyms whose translations look like them.
 var translated = map[string]bool{"RGB RVB": true, "RGB RVA": true, "RGBA RVBA": true, "HSV TSV": true, "HSL TSL": true, "HSB TSL": true,
@@ -199,8 +225,14 @@ func isAnagram(a, b string) bool {
 // are, or if a pair is missing that holds one short word or the whole text. Longer asides are often written in another way. Square
 // brackets, commas, dashes and colons may stand for round brackets.
 func (c check) brackets() error {
-	source, translation := c.source, c.translation
+	source, translation := strings.ReplaceAll(c.source, removed, ""), c.translation
 	want, got := parenthesesOf(source), parenthesesOf(translation)
+	folded := wideRound.Replace(translation)
+	for _, name := range label.FindAllString(wideRound.Replace(source), -1) {
+		if !strings.Contains(folded, name) {
+			return fmt.Errorf("%w: a letter in brackets is missing", ErrLost)
+		}
+	}
 	switch {
 	case len(emptied.FindAllString(translation, -1)) > len(emptied.FindAllString(source, -1)):
 		return fmt.Errorf("%w: brackets have nothing in them any more", ErrLost)
@@ -213,7 +245,12 @@ func (c check) brackets() error {
 }
 
 // shortAside matches a text with an aside of one short word, and a text that is one aside.
-var shortAside = regexp.MustCompile(`[(（][\pL\pN]{1,4}[)）]|^\s*[(（].*[)）]\s*$`)
+var shortAside = regexp.MustCompile(`[(（]\s*\pL{1,6}\s*[)）]|【[^】]{1,12}】|^\s*[(（].*[)）]\s*$`)
+
+// label matches the letter of a button or of an item of a list.
+var label = regexp.MustCompile(`\([A-Z]\)`)
+
+var wideRound = strings.NewReplacer("（", "(", "）", ")")
 
 // countPauses counts the signs that set a part of a sentence apart.
 func countPauses(text string) (n int) {
@@ -240,7 +277,7 @@ func parenthesesOf(text string) (count parentheses) {
 	return count
 }
 
-var emptied = regexp.MustCompile(`[(（]\s*[)）]|\[\s*\]`)
+var emptied = regexp.MustCompile(`(?:^|[^\pL\pN_])[(（]\s*[)）]|\[\s*\]|「\s*」|“\s*”|\\"\s*\\"`)
 
 var ending = regexp.MustCompile(`[\p{Lu}\p{Ll}]\(\p{Ll}{1,4}\)`)
 
