@@ -31,6 +31,7 @@ var (
 
 	sheetGrammar = each("x", "si is", (*walker).sheetText).with(each("x", "c", (*walker).stringCell),
 		each("x", "sheetView", (*walker).sheetView), headerGrammar).withLabels("x", sheetLabels)
+	workbookGrammar     = grammar{named("x", "workbook"): (*walker).workbook}
 	headerGrammar       = each("x", "oddHeader evenHeader firstHeader oddFooter evenFooter firstFooter", also(document.AlsoHeaders, (*walker).sheetHeader))
 	sheetCommentGrammar = each("x", "text", (*walker).sheetText)
 	threadGrammar       = each("xtc", "text", (*walker).plain)

@@ -62,6 +62,7 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 	}
 	switch n, invalid := strconv.Atoi(value); {
 	case formula != "": // many programs write no result, or 0
+		w.book.shows = w.book.shows || kind == "str"
 		w.formulaIn(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
 	case kind != "s":
 		w.learnText(inline, at, stays, compared)

@@ -166,13 +166,23 @@ func (w *walker) odfCell(start xmlpart.Token, out sink) error {
 		start.Raw = nil
 		return w.copy(start, out, w.element)
 	}
+	isText := kind == "string" && w.options.To != "" && !outside.MatchString(start.Attribute("formula")) // programs compute it again from the translations
+	if isText {
+		start.Raw = odfResult.ReplaceAll(start.Raw, nil)
+	}
 	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
-		if t.Name == named("text", "p") {
-			return w.verbatim(t, out)
+		switch {
+		case t.Name != named("text", "p"):
+			return w.element(t, out)
+		case isText:
+			return w.skip()
 		}
-		return w.element(t, out)
+		return w.verbatim(t, out)
 	})
 }
+
+// odfResult matches the attributes of a cell that tell its text.
+var odfResult = regexp.MustCompile(`\s[\w.-]+:(?:value-type|string-value)\s*=\s*(?:"[^"]*"|'[^']*')`)
 
 // odfMasterShape copies a shape of a master page. The texts of its placeholders are not shown, and stay.
 func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {

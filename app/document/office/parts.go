@@ -50,7 +50,7 @@ var partTypes = func() map[string]part {
 		{part{text: headerGrammar, also: document.AlsoHeaders}, "spreadsheetml.chartsheet"},
 		{part{text: sheetCommentGrammar}, "spreadsheetml.comments"},
 		{part{text: threadGrammar}, "ms-excel.threadedcomments"},
-		{part{main: "xlsx", names: formulaGrammar}, "spreadsheetml.sheet.main spreadsheetml.template.main ms-excel.sheet.macroEnabled.main ms-excel.template.macroEnabled.main ms-excel.addin.macroEnabled.main"},
+		{part{main: "xlsx", names: formulaGrammar, text: workbookGrammar}, "spreadsheetml.sheet.main spreadsheetml.template.main ms-excel.sheet.macroEnabled.main ms-excel.template.macroEnabled.main ms-excel.addin.macroEnabled.main"},
 		{part{main: "xlsb, which has no text in XML: save it as .xlsx"}, "ms-excel.sheet.binary.macroEnabled.main"},
 		{part{names: columnGrammar}, "spreadsheetml.table spreadsheetml.pivotCacheDefinition"},
 		{part{text: chartGrammar}, "drawingml.chart"},

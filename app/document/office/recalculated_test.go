@@ -180,6 +180,46 @@ func TestComparedCellsStayEqual(t *testing.T) {
 	assert.Equal(t, 2, kept) // Hand, which the formula has, and large
 }
 
+// Programs compute again the texts that formulas show, as far as they can.
+func TestTextsOfFormulas(t *testing.T) {
+	const formulas = `<c r="A1" t="s"><f>B1</f><v>0</v></c><c r="A2" t="str"><f>B1&amp;"x"</f><v>Old</v></c><c r="A3" t="str"><f>[1]S!A1</f><v>Far</v></c><c r="A4" t="b"><f>B1=B2</f><v>1</v></c><c r="B1" t="str"><v>Old</v></c>`
+	const want = `<c r="A1" t="s"><f>B1</f><v>0</v></c><c r="A2" t="str"><f>B1&amp;"x"</f></c><c r="A3" t="str"><f>[1]S!A1</f><v>Far</v></c><c r="A4" t="b"><f>B1=B2</f><v>1</v></c><c r="B1" t="str"><v>OLD</v></c>`
+	file := sheets{"S": nil}.xlsx(t, `<sheetData><row r="1">`+formulas+`</row></sheetData>`, "")
+	for to, c := range map[string]struct{ cells, calculation string }{
+		"":   {strings.Replace(formulas, "<v>Old</v></c>`", "", 1), ""},
+		"de": {want, `<definedNames></definedNames><calcPr fullCalcOnLoad="1"/></workbook>`},
+	} {
+		var out strings.Builder
+		require.NoError(t, kindOf(t, "x.xlsx").Rewrite(t.Context(), &out, strings.NewReader(string(file)), int64(len(file)), document.Options{To: to}, func(text string) (string, error) {
+			if to == "" {
+				return text, nil
+			}
+			return archivetest.Upper(text), nil
+		}))
+		all := ""
+		for _, e := range archivetest.Entries(t, []byte(out.String())) {
+			all += e.Content
+		}
+		assert.Contains(t, all, c.cells)
+		assert.Contains(t, all, c.calculation)
+	}
+	assert.Equal(t, `<table:table-cell table:formula="of:=[.A1]" table:style-name="a"><office:annotation/></table:table-cell>`,
+		cellOf(t, `<table:table-cell table:formula="of:=[.A1]" office:value-type="string" office:string-value="Old" calcext:value-type='string' table:style-name="a"><text:p>Old</text:p><office:annotation/></table:table-cell>`))
+	far := `<table:table-cell table:formula="of:='file:///a'#$S.A1" office:value-type="string"><text:p>Far</text:p></table:table-cell>`
+	assert.Equal(t, far, cellOf(t, far))
+}
+
+// cellOf returns the cell of a translated sheet of OpenDocument.
+func cellOf(t *testing.T, cell string) string {
+	const start = `<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" ` +
+		`xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0" ` +
+		`office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet><table:table table:name="S"><table:table-row>`
+	file := start + cell + `</table:table-row></table:table></office:spreadsheet></office:body></office:document>`
+	var out strings.Builder
+	require.NoError(t, kindOf(t, "x.fods").Rewrite(t.Context(), &out, strings.NewReader(file), int64(len(file)), document.Options{To: "de"}, func(text string) (string, error) { return text, nil }))
+	return strings.TrimSuffix(out.String()[len(start):], `</table:table-row></table:table></office:spreadsheet></office:body></office:document>`)
+}
+
 func segmentsWith(t testing.TB, file []byte, o document.Options) (list []string) {
 	err := kindOf(t, "x.xlsx").Rewrite(t.Context(), nil, strings.NewReader(string(file)), int64(len(file)), o, func(text string) (string, error) {
 		list = append(list, text)

@@ -41,18 +41,67 @@ func (w *walker) sheetText(start xmlpart.Token, out sink) error {
 	return w.end(p, out, p.spaced)
 }
 
-// stringCell copies a cell. A text that is its value, not the result of a formula, is translated.
+// stringCell copies a cell. A text that is its value is translated. One that is the result of a formula goes if there is a target
+// language: programs compute it again from the translations.
 func (w *walker) stringCell(start xmlpart.Token, out sink) error {
 	if start.Attribute("t") != "str" {
 		return w.inner(start, out)
 	}
-	isValue := true
+	isValue, isOutside := true, false
 	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
-		isValue = isValue && t.Name != named("x", "f")
-		if isValue && t.Name == named("x", "v") {
+		switch {
+		case t.Name == named("x", "f"):
+			formula, err := w.bounded(t)
+			isValue, isOutside = false, outside.MatchString(formula)
+			if err == nil {
+				_, err = out.WriteString(formula)
+			}
+			return err
+		case t.Name != named("x", "v"):
+			return w.element(t, out)
+		case isValue:
 			return w.plain(t, out)
+		case w.options.To != "" && !isOutside:
+			return w.skip()
 		}
-		return w.element(t, out)
+		return w.verbatim(t, out)
+	})
+}
+
+// outside matches a formula that reads something outside of the workbook, which may not be there when it is computed again.
+var outside = regexp.MustCompile(`\[\d+\]|://|(?i:\b(?:WEBSERVICE|FILTERXML|RTD|DDE|CUBE[A-Z]+|IMAGE|STOCKHISTORY|_xludf\.\w+)\()`)
+
+// beforeCalculation are the elements of a workbook that stand before calcPr.
+var beforeCalculation = set("fileVersion fileSharing workbookPr workbookProtection bookViews sheets functionGroups externalReferences definedNames " +
+	"AlternateContent revisionPtr")
+
+// workbook copies the root of a workbook, and has programs compute its formulas when they open it if texts are among their results.
+func (w *walker) workbook(start xmlpart.Token, out sink) error {
+	if w.options.To == "" || !w.book.shows {
+		return w.verbatim(start, out)
+	}
+	const full = "fullCalcOnLoad"
+	isSet := false
+	if _, err := out.Write(start.Raw); err != nil {
+		return err
+	}
+	return w.children(func(t xmlpart.Token) error {
+		isCalculation := t.Kind == xmlpart.Start && t.Name == named("x", "calcPr")
+		switch {
+		case isSet:
+		case isCalculation:
+			t.Raw, isSet = []byte(xmlpart.SetAttribute(string(t.Raw), full, "1")), true
+		case t.Kind == xmlpart.Start && !beforeCalculation[t.Name.Local], t.Kind == xmlpart.End:
+			isSet = true
+			if _, err := out.WriteString("<" + xmlpart.PrefixOf(string(start.Raw)) + "calcPr " + full + `="1"/>`); err != nil {
+				return err
+			}
+		}
+		if t.Kind == xmlpart.Start {
+			return w.verbatim(t, out)
+		}
+		_, err := out.Write(t.Raw)
+		return err
 	})
 }
 

@@ -26,6 +26,7 @@ type workbook struct {
 	shared       map[int]bool // numbers of the shared strings in words
 	patterns     string       // characters of patterns in criteria
 	partial      bool         // a criterion matches parts of a text
+	shows        bool         // the result of a formula is a text
 	asks         bool         // the criterion of a formula is the text of a cell
 	listed       map[int]bool // numbers of the shared strings that are criteria; nil: not yet read
 	equals
