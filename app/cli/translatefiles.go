@@ -17,6 +17,7 @@ import (
 	"dragoman/app/client"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
+	"dragoman/app/text/excerpt"
 	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
 )
@@ -42,40 +43,75 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 	in, size, options := d.file, d.size, j.documentOptions()
 	about := client.JobDocument{Name: p.from}
 	options.HeaderKept, options.Kept = func() { about.HeaderKept = true }, func() { about.Kept++ }
+	options.Left = func(page, texts int, reason string) { about.Left = document.AddLeft(about.Left, page, texts, reason) }
+	page := 0
+	options.Page = func(n int) { page = n }
 	var texts []string
+	wrong := wrongTexts{pages: map[string]int{}, found: map[string]bool{}}
 	err = document.Texts(ctx, kind, in, size, options, func(text string, isNew bool) error {
 		if isNew {
 			texts = append(texts, text)
+			wrong.pages[text] = page
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	options.Kept = nil
+	options.Kept, options.Left, options.Flawed = nil, nil, wrong.add
 	bar := newBar(j.Stderr, IsTerminal(j.Stderr), len(texts))
 	bar.Describe(p.from)
 	defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
-	translated, flagged, err := j.translateTexts(ctx, texts, translate.FormatOf(kind.Form), bar)
+	translated, err := j.translateTexts(ctx, texts, translate.FormatOf(kind.Form), bar, wrong.add)
 	if err != nil {
 		return err
 	}
 	err = j.output.save(p, j.Stdout, func(out io.Writer) error {
 		n := 0
-		flawed, err := document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
+		_, err := document.Put(ctx, out, kind, in, size, options, func(string) (string, error) {
 			if n++; n > len(translated) {
 				return "", errors.New("the file has changed since it was read")
 			}
 			return translated[n-1], nil
 		})
-		flagged = min(flagged+flawed, len(texts))
 		return err
 	})
 	if err == nil {
 		_ = bar.Clear()
-		tell(j.Stderr, about, flagged, len(texts))
+		tell(j.Stderr, about, len(wrong.found), len(texts))
+		wrong.tell(j.Stderr, about.Name, texts)
 	}
 	return err
+}
+
+// wrongTexts are the texts of a document whose translations look wrong.
+type wrongTexts struct {
+	pages map[string]int // where each text is first; 0 for kinds without pages
+	found map[string]bool
+}
+
+func (w wrongTexts) add(text string) { w.found[text] = true }
+
+// maxWrong is the maximum number of texts that tell names.
+const maxWrong = 10
+
+// tell names the first texts, in their order.
+func (w wrongTexts) tell(out io.Writer, name string, texts []string) {
+	told := 0
+	for _, text := range texts {
+		if !w.found[text] {
+			continue
+		}
+		if told++; told > maxWrong {
+			fmt.Fprintf(out, "%s: and others\n", name)
+			return
+		}
+		where := name
+		if page := w.pages[text]; page > 0 {
+			where = fmt.Sprintf("%s, page %d", name, page)
+		}
+		fmt.Fprintf(out, "%s: %s\n", where, excerpt.Quote(text))
+	}
 }
 
 // tell reports texts of a document with flags, and what stays: a first row without a flag for it, texts of formulas, or all.
@@ -85,6 +121,9 @@ func tell(out io.Writer, d client.JobDocument, flagged, texts int) {
 	}
 	if flagged > 0 {
 		fmt.Fprintf(out, "%s: %d of %d texts look wrong after all retries: check the translation\n", d.Name, flagged, texts)
+	}
+	for _, left := range d.Left {
+		fmt.Fprintf(out, "%s: not translated: %s\n", d.Name, left)
 	}
 	if d.HeaderKept {
 		fmt.Fprintf(out, "%s: the first row stays, for it looks like names: --header translate translates it\n", d.Name)
@@ -164,8 +203,8 @@ func kindOf(file *os.File, name string) (int64, *document.Kind, error) {
 // long time.
 const chunkCharacters = 200_000
 
-// translateTexts translates the texts of a document, and returns the number of flagged ones.
-func (j *local) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar) (translated []string, flagged int, err error) {
+// translateTexts translates the texts of a document, and calls flag for those that look wrong.
+func (j *local) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar, flag func(text string)) (translated []string, err error) {
 	request := j.request()
 	request.From, request.Format, request.Flagged = j.source(ctx, texts, form), form, true
 	for len(texts) > 0 {
@@ -183,17 +222,17 @@ func (j *local) translateTexts(ctx context.Context, texts []string, form transla
 		err := j.translator.Stream(ctx, request, func(i int, r translate.Result) error {
 			translated[first+i] = r.Text
 			if r.Flags != 0 {
-				flagged++
+				flag(request.Records[i].Text)
 			}
 			_ = bar.Add(1)
 			return nil
 		})
 		if err != nil {
-			return nil, 0, j.explain(err)
+			return nil, j.explain(err)
 		}
 		texts = texts[n:]
 	}
-	return translated, flagged, nil
+	return translated, nil
 }
 
 // source returns the language of a document.

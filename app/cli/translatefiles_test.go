@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cli/clitest"
+	"dragoman/app/client"
 )
 
 // A translation is written completely or not at all. It does not replace a file that was written meanwhile.
@@ -125,4 +127,27 @@ func TestTranslateDocumentsAsJobsFails(t *testing.T) {
 	assert.Equal(t, ExitError, r.code)
 	assert.Contains(t, r.stderr, "a.txt: it is broken")
 	assert.Equal(t, map[string]string{"a.txt": "One."}, clitest.Contents(t, root))
+}
+
+// Texts that look wrong are named in their order, with the pages of a PDF; of many, the first ones.
+func TestWrongTexts(t *testing.T) {
+	w := wrongTexts{pages: map[string]int{"one": 3}, found: map[string]bool{}}
+	texts := []string{"one", "two", "three"}
+	var out strings.Builder
+	w.tell(&out, "a.pdf", texts)
+	assert.Empty(t, out.String())
+	w.add("three")
+	w.add("one")
+	w.tell(&out, "a.pdf", texts)
+	assert.Equal(t, "a.pdf, page 3: \"one\"\na.pdf: \"three\"\n", out.String())
+	out.Reset()
+	for i := range 2 * maxWrong {
+		texts = append(texts, fmt.Sprint(i))
+		w.add(fmt.Sprint(i))
+	}
+	w.tell(&out, "a.pdf", texts)
+	assert.Equal(t, maxWrong+1, strings.Count(out.String(), "\n"))
+	out.Reset()
+	tell(&out, client.JobDocument{Name: "a.pdf", Left: []string{"page 2: 1 texts: why"}}, 0, 5)
+	assert.Equal(t, "a.pdf: not translated: page 2: 1 texts: why\n", out.String())
 }

@@ -44,6 +44,8 @@ type JobDocument struct {
 	HeaderKept bool `json:"headerKept,omitzero"`
 	// Kept is the number of texts of a workbook that stay because formulas refer to them.
 	Kept int `json:"kept,omitzero"`
+	// Left lists what of the document cannot be translated, by page.
+	Left []string `json:"left,omitempty"`
 }
 
 // Values of [Document.Header].

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"mime"
+	"reflect"
 	"time"
 
 	"github.com/tmaxmax/go-sse"
@@ -118,7 +119,7 @@ func (f *follower) take(raw []byte) (news bool, err error) {
 		return false, err
 	}
 	status := answer.Job.status()
-	if status == f.last {
+	if reflect.DeepEqual(status, f.last) {
 		return false, f.goesOn(nil)
 	}
 	f.last = status

@@ -46,6 +46,12 @@ type Options struct {
 	HeaderKept func()
 	// Kept, if not nil, is called for each text that stays because a formula, a table or a list of a workbook refers to it.
 	Kept func()
+	// Page, if not nil, is called with the number of each page, from 1 on, before its texts, for kinds with pages.
+	Page func(n int)
+	// Left, if not nil, is called for each page with texts that cannot be translated, with their number and the reason.
+	Left func(page, texts int, reason string)
+	// Flawed, if not nil, is called for each text that [Put] counts as flawed.
+	Flawed func(text string)
 	// Also lists optional sorts of texts to translate, for kinds that have them.
 	Also Also
 	// Wrapped tells whether plain text is wrapped at a width; [wrap.Auto] is the default.
@@ -56,6 +62,17 @@ type Options struct {
 	// Restyled, if not nil, is called if the last translation is put in without one of the styles of the segment, such as the
 	// style of a part of a word.
 	Restyled func()
+}
+
+// maxLeft is the maximum number of pages that are named in a list of what is left.
+const maxLeft = 20
+
+// AddLeft adds what [Options]' Left reports to a list. A list of many pages ends with "more pages".
+func AddLeft(list []string, page, texts int, reason string) []string {
+	if len(list) >= maxLeft {
+		return append(list[:maxLeft:maxLeft], "more pages")
+	}
+	return append(list, fmt.Sprintf("page %d: %d texts: %s", page, texts, reason))
 }
 
 // ErrTooLong is returned if a translation does not fit.

@@ -28,14 +28,19 @@ type Next func(text string) (string, error)
 // them.
 func Put(ctx context.Context, out io.Writer, k *Kind, in io.ReaderAt, size int64, o Options, next Next) (flawed int, err error) {
 	known, last := make(map[string]string), ""
+	count := func() {
+		if flawed++; o.Flawed != nil {
+			o.Flawed(last)
+		}
+	}
 	o.Unfit = func() {
 		known[last] = last
-		flawed++
+		count()
 	}
 	isNew := false
 	o.Restyled = func() {
 		if isNew {
-			flawed++
+			count()
 		}
 	}
 	err = k.Rewrite(ctx, out, in, size, o, func(text string) (translation string, err error) {

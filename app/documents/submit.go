@@ -96,6 +96,9 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 	options := optionsOf(sub.Request, sub.Document)
 	options.HeaderKept = func() { sub.Document.HeaderKept = true }
 	options.Kept = func() { sub.Document.Kept++ }
+	options.Left = func(page, texts int, reason string) {
+		sub.Document.Left = document.AddLeft(sub.Document.Left, page, texts, reason)
+	}
 	if err := w.read(kind, o, options); err != nil {
 		return sub, err
 	}

@@ -21,6 +21,7 @@ type Document struct {
 	Header     string   `json:",omitempty"`
 	HeaderKept bool     `json:",omitempty"`
 	Kept       int      `json:",omitempty"` // texts of a workbook that stay because formulas refer to them
+	Left       []string `json:",omitempty"` // what of the document cannot be translated, by page
 	Wrapped    string   `json:",omitempty"`
 	Also       []string `json:",omitempty"` // see document.Options
 	Secret     string   `json:",omitempty"` // required of clients that ask for the document, in APIs with such a secret
@@ -31,7 +32,7 @@ func (d *Document) head() *Document {
 	if d == nil {
 		return nil
 	}
-	return &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Kept: d.Kept, Secret: d.Secret}
+	return &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Kept: d.Kept, Left: d.Left, Secret: d.Secret}
 }
 
 // partBytes is the size of each part of a file but the last one, which has the rest.

@@ -59,13 +59,14 @@ func ParseHead(raw []byte) (*Record, error) {
 			Bytes      int64
 			HeaderKept bool
 			Kept       int
+			Left       []string
 		}
 	}{Record: new(Record)}
 	if err := json.Unmarshal(raw, &head); err != nil {
 		return nil, fmt.Errorf("a job cannot be read: %w", err)
 	}
 	if d := head.Document; d != nil {
-		head.Record.Document = &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Kept: d.Kept}
+		head.Record.Document = &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Kept: d.Kept, Left: d.Left}
 	}
 	return head.Record, nil
 }

@@ -45,11 +45,13 @@ type documentOutput struct {
 	HeaderKept bool `json:"headerKept,omitzero"`
 	// Kept is the number of texts of a workbook that stay because formulas refer to them.
 	Kept int `json:"kept,omitzero"`
+	// Left lists what of the document cannot be translated, by page.
+	Left []string `json:"left,omitempty"`
 }
 
 func documentOf(job jobs.Job) *documentOutput {
 	d := job.Document
-	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept, d.Kept}
+	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept, d.Kept, d.Left}
 }
 
 // openDocuments returns the document service, or nil if documents are disabled.

@@ -183,6 +183,28 @@ func TestKeptPage(t *testing.T) {
 	assert.ErrorIs(t, rewrite(document.Options{To: "fr"}), errKept)
 }
 
+// Texts that cannot be translated are said, page by page.
+func TestLeft(t *testing.T) {
+	unknown := bytes.Replace(made(2, 0, at(100, 700, "(Good morning.)")+"BT /G 10 Tf 100 600 Td <00450046> Tj ET "+at(100, 500, "(I say)")+"BT /G 10 Tf 120 500 Td <0045> Tj ET"),
+		[]byte("<</F 3 0 R>>"), []byte("<</F 3 0 R/G<</Type/Font/Subtype/Type0/BaseFont/G/Encoding/Identity-H/DescendantFonts[<</Type/Font/Subtype/CIDFontType2/BaseFont/G>>]>>>>"), 1)
+	hidden := made(1, 0, at(100, 700, "(Good morning.)")+"BT 3 Tr /F 10 Tf 100 600 Td (Good night.) Tj ET")
+	for name, c := range map[string]struct {
+		data []byte
+		want []string
+	}{
+		"a font":  {unknown, []string{"page 1: 2 texts: their fonts do not say which letters they have, or they are mirrored or vertical"}},
+		"hidden":  {hidden, []string{"page 1: 1 texts: they are hidden, as in a scan with recognized text: ask for it as HTML or text"}},
+		"nothing": {made(2, 0, at(100, 700, "(Good morning.)")), nil},
+	} {
+		var left []string
+		var pages []int
+		o := document.Options{Left: func(page, texts int, reason string) { left = document.AddLeft(left, page, texts, reason) }, Page: func(n int) { pages = append(pages, n) }}
+		require.NoError(t, Kind.Rewrite(t.Context(), nil, bytes.NewReader(c.data), int64(len(c.data)), o, func(text string) (string, error) { return text, nil }), name)
+		assert.Equal(t, c.want, left, name)
+		assert.Equal(t, 1, pages[0], name)
+	}
+}
+
 // A link is where its words are.
 func TestLinks(t *testing.T) {
 	data := translated(t, fixture(t, "report"), "fr", func(text string) string { return strings.ReplaceAll(text, "Buy a", "Buy your own") })

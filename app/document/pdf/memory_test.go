@@ -102,7 +102,7 @@ func TestUnpackedMemory(t *testing.T) {
 		f, err := openWithin(admission.With(t.Context(), lease), bytes.NewReader(c.data), int64(len(c.data)), most)
 		found := 0
 		if err == nil {
-			err = f.eachPage(func(_ int, _ *page, blocks []*block) error {
+			err = f.eachPage(document.Options{}, func(_ *page, blocks []*block) error {
 				found += len(blocks)
 				assert.LessOrEqual(t, f.memory.taken, int64(most), name)
 				return nil

@@ -29,6 +29,7 @@ package pdf
 import (
 	"context"
 	"io"
+	"strings"
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
@@ -58,7 +59,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 			return err
 		}
 	}
-	err = f.eachPage(func(n int, p *page, blocks []*block) error {
+	err = f.eachPage(o, func(p *page, blocks []*block) error {
 		return w.translate(p, blocks, o, t.Within(ctx))
 	})
 	if err != nil || out == nil {
@@ -68,24 +69,31 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 }
 
 // eachPage calls each with the pages of a document and their blocks, in reading order. It fails if there is nothing to translate.
-func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error {
+func (f *file) eachPage(o document.Options, each func(p *page, blocks []*block) error) error {
 	found, s := 0, seen{}
 	for n := range f.pages {
 		if err := budget.Work(f.ctx, 1<<10); err != nil {
 			return err
 		}
 		release := f.mark()
+		hidden := s.hidden
 		p, err := f.read(n, &s)
 		if err != nil {
 			return err
 		}
 		blocks := p.blocks()
+		if o.Page != nil {
+			o.Page(n + 1)
+		}
+		if o.Left != nil {
+			p.tell(blocks, s.hidden-hidden, func(texts int, reason string) { o.Left(n+1, texts, reason) })
+		}
 		for _, b := range blocks {
 			if b.isText() {
 				found++
 			}
 		}
-		if err := each(n, p, blocks); err != nil {
+		if err := each(p, blocks); err != nil {
 			return err
 		}
 		release()
@@ -99,6 +107,26 @@ func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error 
 		return document.Refuse(nil, "the PDF has pictures of its pages, and their text is hidden behind them: ask for it as HTML or text, or send the document that it was made of")
 	}
 	return document.Refuse(nil, "the PDF has no text, perhaps as it was scanned: have its text recognized, for instance by ocrmypdf, and ask for HTML or text")
+}
+
+// tell calls left with the numbers of the texts of a page that cannot be translated.
+func (p *page) tell(blocks []*block, hidden int, left func(texts int, reason string)) {
+	found, unreadable := 0, 0
+	for _, b := range blocks {
+		isAll := !b.isText() && strings.Trim(b.lines[0].text, unknown+" ") == ""
+		if found++; isAll || b.isUnknown() {
+			unreadable++
+		}
+	}
+	switch {
+	case p.isUnreadable:
+		left(found, "the content of the page cannot be read")
+	case p.left+unreadable > 0:
+		left(p.left+unreadable, "their fonts do not say which letters they have, or they are mirrored or vertical")
+	}
+	if hidden > 0 {
+		left(hidden, "they are hidden, as in a scan with recognized text: ask for it as HTML or text")
+	}
 }
 
 // seen counts text on pages that cannot be translated.

@@ -216,7 +216,6 @@ func (c *content) shown(s *show) error {
 		return nil
 	case !isReadable(text):
 		c.seen.unreadable++
-		p.left++
 	}
 	font := s.lettering.styleOf(text)
 	font.color, font.mode = colorOf(s.fill), s.mode

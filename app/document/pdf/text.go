@@ -101,7 +101,7 @@ func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options
 	}
 	defer f.release()
 	f.takesHidden = true
-	return f.eachPage(func(_ int, p *page, blocks []*block) error {
+	return f.eachPage(o, func(p *page, blocks []*block) error {
 		usual := p.usualSize()
 		var bullet []piece // of the next block
 		for i, b := range blocks {
