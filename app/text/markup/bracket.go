@@ -28,10 +28,6 @@ func (e *expressions) bracket(start, end int, spans []Span) int {
 	if !e.isFree(start, end) {
 		return 0
 	}
-	for end < len(e.text) && char.OneOf(e.text[end], "[(") && closing > 0 { // m[i][j]
-		closing = closingBracket(e.text[end:min(len(e.text), end+longestBracket)])
-		end += closing
-	}
 	if c := e.text[open]; name == "" && c == '(' && strings.HasPrefix(inner, "?") { // (?i)abc
 		end = char.Skip(e.text, end, func(r rune) bool { return !unicode.IsSpace(r) })
 	}
@@ -45,27 +41,29 @@ func (e *expressions) bracket(start, end int, spans []Span) int {
 		odd = c != '{'
 	case c == '<':
 		odd = typeForm.MatchString(e.text[open : open+2+len(inner)])
-	case c == '[':
-		odd = len(inner) > 0 && inner != "sic" && !e.isInflection(name, inner) && strings.ContainsFunc(inner, unicode.IsLetter)
-	case c == '(':
-		odd = inner != "" && !e.isInflection(name, inner) &&
-			(argumentForm.MatchString(inner) || len(inner) > 1 && argumentWord.MatchString(inner) && !strings.ContainsFunc(inner, isVowel) || e.lang == "en" && argumentWord.MatchString(inner) || len(name) == 1 && longLetters.MatchString(inner) == strings.Contains(inner, " "))
+	case c != '{':
+		odd = (c == '(' || strings.ContainsFunc(inner, unicode.IsLetter)) && inner != "" && inner != "sic" && !e.isInflection(name, inner) &&
+			(!strings.Contains(strings.ReplaceAll(inner, ", ", ","), " ") || strings.Index(inner, " ") == 1) && (c == '[' || e.lang == "en" || !argumentWord.MatchString(inner))
 	}
 	if !odd {
 		return 0
 	}
-	to := char.Skip(e.text, end, func(r rune) bool {
-		return isCodeSign(r) && !unicode.IsSpace(r) || name != "" && (char.IsWord(r) || r == '.')
-	})
-	return end + len(strings.TrimRight(e.text[end:to], "."))
+	for closing > 0 { // m[i][j], f(x)?.name
+		end = char.Skip(e.text, end, func(r rune) bool {
+			return isCodeSign(r) && !unicode.IsSpace(r) && !char.OneOfRunes(r, "[{") || name != "" && (char.IsWord(r) || char.OneOfRunes(r, ".?!"))
+		})
+		closing = 0
+		if end < len(e.text) && char.OneOf(e.text[end], "[({") {
+			closing = closingBracket(e.text[end:min(len(e.text), end+longestBracket)])
+		}
+		end += closing
+	}
+	return start + len(strings.TrimRight(e.text[start:end], ".?!"))
 }
 
 // isInflection reports whether a word may take the ending inner: year(s), Schüler(innen), bateau(x).
 func (e *expressions) isInflection(name, inner string) bool {
-	if e.lang == "en" && len(inner) > 2 && inner != "ies" && inner != "ing" {
-		return false
-	}
-	return inflection.MatchString(inner) && len(name) > 1 && (len(inner) == 1 || strings.ContainsFunc(inner, isVowel)) || inner == "x" && strings.HasSuffix(name, "u")
+	return len(name) > 1 && inflection.MatchString(inner) && (inner != "x" || strings.HasSuffix(name, "u")) && (e.lang != "en" || len(inner) < 3 || inner == "ies" || inner == "ing")
 }
 
 // closingBracket returns the position behind the bracket that closes the first one of text, or 0 if it is not closed.
@@ -91,7 +89,6 @@ var (
 	bracketForm  = regexp.MustCompile(`^([&*']?(?:[A-Za-z_]\w*(?:\.\w+)*!?)?)[\[({<]`)
 	typeForm     = regexp.MustCompile(`^<(?:[A-Z]|[A-Z][a-z]\w*|[a-z]\d+)(?:, ?\w+)*>$`)
 	pairForm     = regexp.MustCompile(`^(?:-?\d+(?:\.\d+)?|[A-Za-z])(?:, ?(?:-?\d+(?:\.\d+)?|[A-Za-z]))+$`)
-	inflection   = regexp.MustCompile(`^(?:[senrd]|\pL{2,5})$`)
-	argumentWord = regexp.MustCompile(`^[a-z]{3,}$`)
-	argumentForm = regexp.MustCompile(`^(?:[\w*&]|[\w.]+(?:, ?[\w.]+)+|\w(?:[: ,=].*)?|["*].*)$`)
+	inflection   = regexp.MustCompile(`^(?:[senrdx]|\pL{0,4}[aeiouy]\pL{0,4})$`)
+	argumentWord = regexp.MustCompile(`^[a-z]*[aeiouy][a-z]+$`)
 )

@@ -83,7 +83,7 @@ func (e *expressions) add(start, end int, kind tokenKind) {
 }
 
 func (e *expressions) hold(start, end int) {
-	start, end = e.closed(start, end)
+	end = e.closed(start, end)
 	start, end = unquoted(e.text, start, end)
 	for i := e.next; e.form.hasTags() && i < len(e.spans) && e.spans[i].Start < end; i++ {
 		if e.looks.Past(1); e.spans[i].Kind == Tag && e.spans[i].Start > start {
@@ -113,28 +113,25 @@ const quotes = "\"'“„‘‚«‹"
 // quotedName matches what quotes in a sentence name: a placeholder or an identifier. Those of code are part of it.
 var quotedName = regexp.MustCompile(`^(?:%[\d$.a-z]{1,6}|\{+[\w ]*\}+|[\w.-]{2,})$`)
 
-// closed extends the held range [start, end) to the end of the brackets opened in it, as in np.zeros((3, 4)), or right before it,
-// as in [12 Oct -0700].
-func (e *expressions) closed(start, end int) (from, to int) {
-	open := start + unclosed(e.text[start:end])
-	if open < start {
-		if open = start - 1; open < 0 || e.text[open] != '[' {
-			return start, end
+// closed returns the end of the held range [start, end), or of the brackets opened in it, as in Map<String, List<Integer>>.
+func (e *expressions) closed(start, end int) int {
+	var opened []int
+	for i := start; i < end; i++ {
+		switch c := e.text[i]; {
+		case char.OneOf(c, "([{<") && (i == start || char.IsIdent(e.text[i-1]) || len(opened) > 0):
+			opened = append(opened, i)
+		case char.OneOf(c, ")]}>") && len(opened) > 0:
+			opened = opened[:len(opened)-1]
 		}
 	}
-	n := closingBracket(e.text[open:min(len(e.text), open+longestBracket)])
-	if open+n <= end {
-		return start, end
+	if len(opened) == 0 {
+		return end
 	}
-	if open < start && longWord.MatchString(e.text[end:open+n]) || !e.isFree(open, open+n) {
-		return start, end
+	to := opened[0] + closingBracket(e.text[opened[0]:min(len(e.text), opened[0]+longestBracket)])
+	if to <= end || !e.isFree(opened[0], to) {
+		return end
 	}
-	start, end = min(start, open), open+n
-	_, to = coreOf(e.text[start:char.Skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
-	if to += start; to <= end || !e.isFree(end, to) {
-		return start, end
-	}
-	return start, to
+	return to
 }
 
 // isFree reports whether bytes [start, end) contain no tag and no span that extends behind them.
@@ -148,24 +145,6 @@ func (e *expressions) isFree(start, end int) bool {
 		}
 	}
 	return true
-}
-
-// unclosed returns the position of the first bracket that is not closed and stands behind a letter or digit or at the start of
-// text; -1 if there is none.
-func unclosed(text string) int {
-	var opened []int
-	for i := range len(text) {
-		switch c := text[i]; {
-		case char.OneOf(c, "([{<") && (i == 0 || char.IsIdent(text[i-1]) || len(opened) > 0):
-			opened = append(opened, i)
-		case char.OneOf(c, ")]}>") && len(opened) > 0:
-			opened = opened[:len(opened)-1]
-		}
-	}
-	if len(opened) == 0 {
-		return -1
-	}
-	return opened[0]
 }
 
 // read adds the token of bytes [start, end), which contain spans.
@@ -187,10 +166,6 @@ func (e *expressions) read(start, end int, spans []Span) {
 	}
 	if len(spans) > 0 {
 		e.joinHeld(start, end, spans)
-	}
-	if e.looks.Match(fieldForm, raw) {
-		e.hold(start, end)
-		return
 	}
 	if n := lengthOf(e.looks.Find(wholeForm, raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
 		e.hold(start, start+n)
@@ -228,17 +203,12 @@ func (e *expressions) read(start, end int, spans []Span) {
 	case core == "":
 	case len(spans) == 1 && spans[0] == (Span{Start: start, End: end, Kind: Number}) && strings.ContainsFunc(core, char.IsSpace): // 14 July
 		e.add(start, end, numberToken)
-	case e.isOpenCode(start, end, spans):
-		e.hold(start, end)
 	case covered && !isNumeral(spans):
-		e.addHeld(start, end, whole+len(raw), spans[len(spans)-1].Kind)
+		e.add(start, end, heldToken)
 	case e.isForeign, slices.ContainsFunc(spans, func(s Span) bool { return s.Kind == Tag && e.text[s.Start] == '<' }), !e.isProse(bare(raw, whole, spans), whole):
 		if a, b := e.inner(core, spans); a > 0 || b < len(core) {
 			e.hold(start+a, start+b)
 			break
-		}
-		if char.OneOfRunes(char.First(e.text[end:]), ";:'!*") && end < whole+len(raw) {
-			end++ // a';', a':' or R'
 		}
 		e.hold(start, end)
 	case isNumeral(spans) && (covered || !hasLetter(core)):
@@ -316,19 +286,6 @@ func (e *expressions) inner(core string, spans []Span) (from, to int) {
 	return from, to
 }
 
-// addHeld adds a token for the held range [start, end), whose last span has the given kind. The raw token ends at rawEnd.
-func (e *expressions) addHeld(start, end, rawEnd int, kind Kind) {
-	from, to := e.closed(start, end)
-	switch {
-	case char.OneOfRunes(char.First(e.text[end:]), ";:") && kind == Code && end < rawEnd && e.text[end-1] != '`': // user=root;
-		e.hold(start, end+1)
-	case from < start || to > end:
-		e.hold(from, to)
-	default:
-		e.add(start, end, heldToken)
-	}
-}
-
 // isPartOfWord reports whether a word continues beyond a tag or mark beside bytes [start, end), which contain the given number of
 // spans.
 func (e *expressions) isPartOfWord(start, end, spans int) bool {
@@ -374,19 +331,6 @@ func isCovered(start, end int, spans []Span) bool {
 	return start >= end
 }
 
-// isOpenCode reports whether code in bytes [start, end) has signs before or behind its spans: ./run.sh&, [Cu(NH₃)₄]²⁺.
-func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
-	spans = slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.Kind.isSoft() })
-	if len(spans) == 0 {
-		return false
-	}
-	a, b := spans[0], spans[len(spans)-1]
-	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
-	isName := func(s Span) bool { return s.Kind == Code || char.IsWord(char.First(e.text[s.Start:])) }
-	return isName(a) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
-		isName(b) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
-}
-
 func isNumeral(spans []Span) bool {
 	return len(spans) > 0 && !slices.ContainsFunc(spans, func(s Span) bool { return s.Kind != Number })
 }
@@ -402,12 +346,6 @@ func signsKind(text string) tokenKind {
 		return weakToken
 	}
 	return wordToken
-}
-
-// isLongSign reports whether signs form a line or an emoticon.
-func isLongSign(text string) bool {
-	text = strings.TrimRight(text, ".,!?")
-	return utf8.RuneCountInString(text) > 2 && strings.Trim(text, text[:1]) == "" || utf8.RuneCountInString(text) > 3
 }
 
 // isFace reports whether a text in brackets has signs and no two letters side by side.
@@ -570,12 +508,11 @@ var (
 	hyphenedLetters = regexp.MustCompile(`^[A-Za-z](?:-[A-Za-z])+$`)
 	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
 	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
-	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
+	attachedForm    = regexp.MustCompile(`^(?:[a-z]\w*\.\.[a-z]\w*|[a-z]\.[a-z]{3,})$`)
 	// elision and wordTail match what a language attaches to a held word.
 	elision  = regexp.MustCompile(`^\pL{1,4}['’]`)
 	wordTail = regexp.MustCompile(`^(.*?\p{Lu}.*?)((?:['’]\pL{1,3})|(?:-\p{L}?\p{Ll}{3,})+)$`)
-	longWord = regexp.MustCompile(`\p{Ll}{4}`)
 	faceForm = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
 	// wholeForm matches text that is held together with the quotes, dollars and inches at its ends.
-	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
+	wholeForm = regexp.MustCompile(`^(?:#[A-Z/0]+!|:[\w+-]+:|"[^"\s]+":(?:"[^"\s]+")?|'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

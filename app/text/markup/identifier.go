@@ -15,7 +15,7 @@ const longestIdentifier = 128
 // codeName returns the length of the identifier of digits that starts with the ASCII letter or digit here: an identifier names one
 // thing and is not a number. Models group its digits and drop some. Identifiers of letters and digits are held by their shape.
 func (s *scanner) codeName() int {
-	if r := s.before(); !strings.ContainsAny(s.rest(len("arXiv:")), digits+":") || char.IsWord(r) || char.OneOfRunes(r, "-._@") {
+	if r := s.before(); !strings.ContainsAny(s.rest(len("ISBN 9")), digits+":") || char.IsWord(r) || char.OneOfRunes(r, "-._@") {
 		return 0
 	}
 	m := names.FindString(s.rest(longestIdentifier))
@@ -36,7 +36,6 @@ func (s *scanner) endsName(i int) bool {
 
 // names matches identifiers that are numbers by their shape, or have spaces.
 var names = regexp.MustCompile(`^(?:10\.\d{4,9}/[!#-;=?-~]+` + // DOI
-	`|(?i:arxiv|doi|isbn|issn|oid|pmc?id):[!#-;=?-~]*\d[!#-;=?-~]*` +
 	`|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?` + // dates and times of ISO 8601
 	`|[A-Za-z]:\\[^\s"<>|*?]*[^\s"<>|*?.,;:!)]` +
 	`|\d{1,2}:\d\d(?::\d\d)?[.,]\d{2,3}|\d{1,2}:\d\d:\d\d` +

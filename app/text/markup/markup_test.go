@@ -96,7 +96,7 @@ func TestParse(t *testing.T) {
 		`one\ntwo\n`: {`placeholder:\n`, `placeholder:\n`},
 
 		// Names.
-		"@bob and @bob_2: hi #topic #話題# #1":      {"code:@bob", "code:@bob_2:", "code:#topic", "code:#話題#", "code:#1"},
+		"@bob and @bob_2: hi #topic #話題# #1":      {"code:@bob", "code:@bob_2", "code:#topic", "code:#話題#", "code:#1"},
 		":smile: at 12:30:45, a:b:c, Note: this:": {"code::smile:", "code:12:30:45", "code:a:b:c"},
 		"set MAX_LENGTH and snake_case.":          {"code:MAX_LENGTH", "code:snake_case"},
 
@@ -114,8 +114,8 @@ func TestParse(t *testing.T) {
 		"<!-- note --> <![CDATA[x]]> <!DOCTYPE html>": {"tag:<!-- note -->", "tag:<![CDATA[x]]>", "tag:<!DOCTYPE html>"},
 		"run <code>ls -l</code> <code>":               {"code:<code>ls -l</code>", "tag:<code>"},
 		"<0>here</0> <x id=\"1\"/>":                   {"tag:<0>", "tag:</0>", `tag:<x id="1"/>`},
-		"AT&amp;T &lt; &#39; &#x1F600; &nope; & x;":   {"code:AT&amp;T", "entity:&lt;", "entity:&#39;", "entity:&#x1F600;", "code:&nope;"},
-		"&copyx; R&D; Q&A":                            {"code:&copyx;", "code:R&D;", "code:Q&A"},
+		"AT&amp;T &lt; &#39; &#x1F600; &nope; & x;":   {"code:AT&amp;T", "entity:&lt;", "entity:&#39;", "entity:&#x1F600;", "code:&nope"},
+		"&copyx; R&D; Q&A":                            {"code:&copyx", "code:R&D", "code:Q&A"},
 
 		// Markdown.
 		"**bold** and *it* and ~~x~~ and ***b***": {"markdown:**", "markdown:**", "markdown:*", "markdown:*", "markdown:~~", "markdown:~~", "markdown:***", "markdown:***"},

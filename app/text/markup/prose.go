@@ -51,7 +51,7 @@ var (
 	codePart = regexp.MustCompile(strings.Join([]string{
 		`[,:;.!?]"[^"]*"`, `";"`, // name:"Bob"
 		`^[a-z]+/[a-z]+[-_][a-z]+$`, `\p{Ll}/\p{Lu}{2}`, // fix/login-bug, main/INFO
-		`^\p{Lu}{2,}:\p{Lu}{2,}$`, `^\pL[:(,;]\pL(?:\PL|$)`, `^\pL[:(]\pL`, `\pL[,;]\d`, // AAPL:US
+		`^\p{Lu}{2,}:(?:\p{Lu}{2,}$|\d)`, `^\pL[:(,;]\pL(?:\PL|$)`, `^\pL[:(]\pL`, `\pL[,;]\d`, // AAPL:US
 		`^-[^aeiouyAEIOUY]{2,}$`,           // -xvf
 		`!\pL(?:\PL|$)`, `[!?]\d`, `\d;\d`, // Sheet!A:A
 		`\|\P{Lu}`, `(?:^|\PL)\pL{1,2}\|`, `\|\pL{1,2}(?:\PL|$)`, // a|b
