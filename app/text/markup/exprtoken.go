@@ -213,8 +213,8 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.hold(start, end)
 	case isNumeral(spans) && (covered || !hasLetter(core)):
 		e.add(start, end, numberToken)
-	case e.isOdd(core, start, spans):
-		e.hold(start, end)
+	case strings.ContainsFunc(core, isCodeSign) && !e.looks.Match(longLetters, bare(core, start, spans)) && hasLetter(bare(core, start, spans)):
+		e.hold(start, end) // f'{x}', a*
 	default:
 		e.add(start, end, e.wordKind(core, raw))
 	}
@@ -398,22 +398,6 @@ func (e *expressions) isLetterWord(letter string) bool {
 	return !e.known || strings.Contains(e.words, strings.ToLower(letter))
 }
 
-// isOdd reports whether a token that is not held yet cannot be a word, given the signs that it touches.
-func (e *expressions) isOdd(core string, start int, spans []Span) bool {
-	bare := bare(core, start, spans)
-	switch {
-	case !strings.ContainsFunc(core, func(r rune) bool { return !unicode.IsLetter(r) }):
-		return false
-	case e.looks.Match(elision, core) && !strings.HasSuffix(core, "'"):
-		return false
-	case !e.looks.Match(longLetters, bare) && hasLetter(bare) && strings.ContainsFunc(core, isCodeSign):
-		return true
-	case e.looks.Match(hyphenedLetters, core):
-		return true
-	}
-	return e.looks.Match(attachedForm, core)
-}
-
 // bare returns text, which starts at byte start of the sentence, with removed in place of its spans and removedCode in place of
 // code.
 func bare(text string, start int, spans []Span) string {
@@ -503,12 +487,10 @@ func isCodeSign(r rune) bool {
 
 var (
 	// lineEdge matches text that starts a line: a time, the fields of a subtitle, a key.
-	lineEdge        = regexp.MustCompile(`^\[.*\]$|^[^ ]+: |\..*=\s*$|"$`)
-	longLetters     = regexp.MustCompile(`\pL\pM*\pL`)
-	hyphenedLetters = regexp.MustCompile(`^[A-Za-z](?:-[A-Za-z])+$`)
-	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
-	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
-	attachedForm    = regexp.MustCompile(`^(?:[a-z]\w*\.\.[a-z]\w*|[a-z]\.[a-z]{3,})$`)
+	lineEdge    = regexp.MustCompile(`^\[.*\]$|^[^ ]+: |\..*=\s*$|"$`)
+	longLetters = regexp.MustCompile(`\pL\pM*\pL`)
+	nameForm    = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
+	capitalForm = regexp.MustCompile(`^[A-Z]{2,}$`)
 	// elision and wordTail match what a language attaches to a held word.
 	elision  = regexp.MustCompile(`^\pL{1,4}['’]`)
 	wordTail = regexp.MustCompile(`^(.*?\p{Lu}.*?)((?:['’]\pL{1,3})|(?:-\p{L}?\p{Ll}{3,})+)$`)

@@ -55,6 +55,7 @@ var (
 		`^-[^aeiouyAEIOUY]{2,}$`,           // -xvf
 		`!\pL(?:\PL|$)`, `[!?]\d`, `\d;\d`, // Sheet!A:A
 		`\|\P{Lu}`, `(?:^|\PL)\pL{1,2}\|`, `\|\pL{1,2}(?:\PL|$)`, // a|b
+		`^[A-Za-z](?:-[A-Za-z])+$`, `^[a-z]\w*\.\.[a-z]\w*$`, `^[a-z]\.[a-z]{3,}$`,
 		`\.\*`,                                             // 10.4.*
 		`\p{Ll}\pM*\p{Lu}`, `\p{Lu}{2}(?:[^\P{Ll}s]|s\pL)`, // userName, XMLHttp
 		`::`, `^[a-z][\w-]*(?::\w[\w-]*)+$`, `\pL:\d+-`, // xmlns:foo
