@@ -85,11 +85,6 @@ func (e *expressions) add(start, end int, kind tokenKind) {
 func (e *expressions) hold(start, end int) {
 	end = e.closed(start, end)
 	start, end = unquoted(e.text, start, end)
-	for i := e.next; e.form.hasTags() && i < len(e.spans) && e.spans[i].Start < end; i++ {
-		if e.looks.Past(1); e.spans[i].Kind == Tag && e.spans[i].Start > start {
-			end = e.spans[i].Start
-		}
-	}
 	for e.pos = max(e.pos, end); e.next < len(e.spans) && e.spans[e.next].Start < e.pos; {
 		e.next++
 	}

@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -35,24 +34,14 @@ func (s Sentence) acrossTags(lang string) Sentence {
 				end = min(end, joints[i+1].at)
 			}
 			offset := joints[i].from - joints[i].at
-			list = appendSpan(list, s.Text, Span{Start: max(span.Start, joints[i].at) + offset, End: end + offset, Kind: Code})
-		}
-	}
-	if list == nil {
-		return s
-	}
-	all := append(s.Spans, list...)
-	slices.SortStableFunc(all, func(a, b Span) int { return a.Start - b.Start })
-	s.Spans = make([]Span, 0, len(all))
-	for _, span := range all {
-		if n := len(s.Spans) - 1; n >= 0 && s.Spans[n].End > span.Start { // a part of it was recognized
-			if s.Spans[n].End < span.End || s.Spans[n].Kind != Placeholder { // but not a message with tags in it
-				s.Spans[n].End, s.Spans[n].Kind = max(s.Spans[n].End, span.End), Code
+			part := Span{Start: max(span.Start, joints[i].at) + offset, End: end + offset, Kind: Code}
+			if k := sort.Search(len(s.Spans), func(k int) bool { return s.Spans[k].End >= part.End }); k == len(s.Spans) || s.Spans[k].Start > part.Start || s.Spans[k].Kind != Placeholder { // a message with tags in it
+				list = appendSpan(list, s.Text, part)
 			}
-			continue
 		}
-		s.Spans = append(s.Spans, span)
 	}
+	e := expressions{text: s.Text, looks: s.looks, form: s.format, spans: s.Spans, more: list}
+	s.Spans = e.merged()
 	return s
 }
 

@@ -22,26 +22,7 @@ func (s *scanner) signedNumber() int {
 	if r, _ := char.Decode(s.text, i); !unicode.IsDigit(r) || i == s.pos || s.keycap(i) > 0 {
 		return 0
 	}
-	if s.text[s.pos] == '+' {
-		return s.phoneEnd(i) - s.pos
-	}
 	return s.numberEnd(i) - s.pos
-}
-
-// phoneEnd returns the end of the telephone number in international form whose digits start at i: +1 (555) 123-4567.
-func (s *scanner) phoneEnd(i int) int {
-	end := s.digitsEnd(i)
-	for {
-		next := end
-		for n := 0; n < 2 && char.OneOf(s.byte(next), " ()-."); n++ {
-			next++
-		}
-		digits := s.digitsEnd(next)
-		if digits == next || next == end {
-			return max(end, s.numberEnd(i))
-		}
-		end = digits
-	}
 }
 
 // numberEnd returns the end of the number with a digit at i, including separators of numbers, times and dates, and the letters

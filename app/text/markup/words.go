@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -481,69 +482,55 @@ func (m *mover) at(i, to int) {
 
 // moved returns the sentence with its spans at their new positions.
 func (m *mover) moved() Sentence {
-	at := map[int][]int{} // from positions to the spans that move there, in order
-	var targets []int
 	m.widen()
-	// Pairs nest: the first to open is the last to close.
-	compare := func(a, b int) int {
-		return cmp.Or(cmp.Compare(m.position(a), m.position(b)), cmp.Compare(m.position(m.other[b]), m.position(m.other[a])), cmp.Compare(a, b))
+	order := make([]int, len(m.Spans))
+	before := make([]int, len(m.Spans)+1) // the bytes of the spans before each
+	var bare strings.Builder              // the text without spans
+	at := 0
+	for i, span := range m.Spans {
+		m.looks.Past(span.End - at)
+		order[i], before[i+1] = i, before[i]+span.End-span.Start
+		bare.WriteString(m.Text[at:span.Start])
+		at = span.End
 	}
-	for i := range m.Spans {
-		m.looks.Past(1)
-		if to, ok := m.to[i]; ok {
-			if at[to] == nil {
-				targets = append(targets, to)
-			}
-			at[to] = append(at[to], i)
-		}
-	}
-	slices.Sort(targets)
+	bare.WriteString(m.Text[at:])
+	slices.SortStableFunc(order, m.compare)
 	var out strings.Builder
 	moved := m.Sentence
 	moved.Spans = make([]Span, 0, len(m.Spans))
-	put := func(i int) {
-		span, start := m.Spans[i], out.Len()
+	at = 0
+	for _, i := range order {
+		m.looks.Past(1)
+		to := m.position(i)
+		to -= before[sort.Search(len(m.Spans), func(k int) bool { return m.Spans[k].Start >= to })]
+		out.WriteString(bare.String()[at:to])
+		at = to
+		span := m.Spans[i]
+		span.Start = out.Len()
 		out.WriteString(m.spanText(i))
-		span.Start, span.End = start, out.Len()
+		span.End = out.Len()
 		moved.Spans = append(moved.Spans, span)
 	}
-	pos, next := 0, 0
-	upTo := func(end int) { // without the spans that start at end
-		for next < len(m.Spans) && m.Spans[next].Start < end {
-			m.looks.Past(m.Spans[next].End - pos)
-			out.WriteString(m.Text[pos:m.Spans[next].Start])
-			if _, gone := m.to[next]; !gone {
-				put(next)
-			}
-			pos, next = m.Spans[next].End, next+1
-		}
-		if pos < end {
-			out.WriteString(m.Text[pos:end])
-			pos = end
-		}
-	}
-	for _, to := range targets {
-		m.looks.Past(1)
-		upTo(to)
-		slices.SortStableFunc(at[to], func(a, b int) int {
-			opensA, opensB := m.Spans[a].Pair > 0, m.Spans[b].Pair > 0
-			switch {
-			case opensA && opensB:
-				return compare(a, b)
-			case opensA:
-				return 1
-			case opensB:
-				return -1
-			case m.Spans[a].Pair < 0 && m.Spans[b].Pair < 0:
-				return compare(m.other[b], m.other[a])
-			}
-			return 0
-		})
-		for _, i := range at[to] {
-			put(i)
-		}
-	}
-	upTo(len(m.Text))
+	out.WriteString(bare.String()[at:])
 	moved.Text = out.String()
 	return moved
+}
+
+// compare orders spans by their new positions. At one position, pairs nest: ends of pairs stand before starts, and the first pair
+// to open is the last to close. Spans that stay stand behind those that move there.
+func (m *mover) compare(a, b int) int {
+	_, movesA := m.to[a]
+	_, movesB := m.to[b]
+	pairA, pairB := cmp.Compare(m.Spans[a].Pair, 0), cmp.Compare(m.Spans[b].Pair, 0)
+	switch at := cmp.Compare(m.position(a), m.position(b)); {
+	case at != 0 || !movesA && !movesB:
+		return at
+	case movesA != movesB:
+		return map[bool]int{true: -1, false: 1}[movesA]
+	case pairA > 0 || pairB > 0:
+		return cmp.Or(cmp.Compare(max(pairA, 0), max(pairB, 0)), cmp.Compare(m.position(m.other[b]), m.position(m.other[a])), a-b)
+	case pairA < 0 && pairB < 0:
+		return cmp.Or(cmp.Compare(m.position(m.other[b]), m.position(m.other[a])), m.other[b]-m.other[a])
+	}
+	return 0
 }
