@@ -166,41 +166,22 @@ func (s *scanner) elementTag() tag {
 	if end := s.find(">", s.pos); end < 0 || end-s.pos > longestTag {
 		return tag{}
 	}
-	rest := s.rest(longestTag)
-	name, end := strings.CutPrefix(rest[len("<"):], "/")
-	if name = elementName.FindString(name); name == "" {
+	m := elementForm.FindStringSubmatch(s.rest(longestTag))
+	if m == nil || m[1] != "" && m[3]+m[4] != "" {
 		return tag{}
 	}
-	t := tag{kind: Tag, size: len("<") + len(name), name: strings.ToLower(name), end: end}
-	if end {
-		t.size++
-	} else if s.at(t.size) == '=' {
-		t.size += len(valueHere.FindString(rest[t.size:]))
-	}
-	for !t.end && t.size < len(rest) && rest[t.size] != '>' {
-		m := attribute.FindStringSubmatch(rest[t.size:])
-		if m == nil {
-			break
-		}
-		if m[2] == "" && !booleanAttributes[strings.ToLower(m[1])] {
+	for _, a := range attribute.FindAllStringSubmatch(m[4], -1) {
+		if a[2] == "" && !booleanAttributes[strings.ToLower(a[1])] {
 			return tag{}
 		}
-		t.size += len(m[0])
 	}
-	if strings.HasSuffix(rest[:t.size], "/") && strings.HasPrefix(rest[t.size:], ">") {
-		t.size-- // <br class=x/> is read as closed in itself
-	}
-	behind, closed := strings.CutPrefix(strings.TrimLeft(rest[t.size:], htmlSpace), "/")
-	if !strings.HasPrefix(behind, ">") {
-		return tag{}
-	}
-	t.size = len(rest) - len(behind) + 1
+	t := tag{kind: Tag, size: len(m[0]), name: strings.ToLower(m[2]), end: m[1] != ""}
 	switch {
 	case t.end:
-	case closed:
+	case m[7] != "" || strings.HasSuffix(m[3]+m[4], "/"): // <br class=x/> is read as closed in itself
 		t.name = ""
 	case opaqueElements[t.name]:
-		closing := "</" + name + ">"
+		closing := "</" + m[2] + ">"
 		if at := s.find(closing, s.pos+t.size); at >= 0 {
 			return tag{kind: Code, size: at + len(closing) - s.pos}
 		}
@@ -211,12 +192,16 @@ func (s *scanner) elementTag() tag {
 // Parts of a tag. Element names may be numbers: some libraries mark parts of a message as <0>…</0>. They may have a value:
 // <color=red>, in rich text of games.
 var (
-	elementName = regexp.MustCompile(`^(?:[A-Za-z][\w:.-]*|\d+)`)
-	valueHere   = regexp.MustCompile(`^` + attributeValue)
-	attribute   = regexp.MustCompile(`^[` + htmlSpace + `]+([\w:.@#*()\[\]-]+)(` + attributeValue + `)?`)
+	elementName = regexp.MustCompile(`^` + nameOfElement)
+	elementForm = regexp.MustCompile(`^<(/?)(` + nameOfElement + `)(` + attributeValue + `)?((?:` + attributeForm + `)*)[` + htmlSpace + `]*(/?)>`)
+	attribute   = regexp.MustCompile(attributeForm)
 )
 
-const attributeValue = "(?:=\"[^\"]*\"|='[^']*'|=[^\\x00-\\x20\"'<>=`]+)"
+const (
+	nameOfElement  = `(?:[A-Za-z][\w:.-]*|\d+)`
+	attributeForm  = `[` + htmlSpace + `]+([\w:.@#*()\[\]-]+)(` + attributeValue + `)?`
+	attributeValue = "(?:=\"[^\"]*\"|='[^']*'|=[^\\x00-\\x20\"'<>=`]+)"
+)
 
 // booleanAttributes are attributes without a value.
 var booleanAttributes = set(`allowfullscreen async autofocus autoplay checked controls default defer
