@@ -55,21 +55,21 @@ func (s *scanner) template() int {
 // An ICU message, the last one, is one span; [Sentence.Messages] returns its branches.
 func (s *scanner) braces() int {
 	rest := s.rest(longestName + 2)
-	if i := strings.IndexAny(rest[1:], "{}\n"); i >= 0 {
-		switch inner := rest[1 : i+1]; {
-		case rest[i+1] == '}' && fieldName.MatchString(inner):
-			return i + 2
-		case rest[i+1] == '{' && fieldFormat.MatchString(inner):
-			return balanced(rest, '{', '}', len(rest))
-		}
+	limit := len(rest)
+	switch i := 1 + strings.IndexAny(rest[1:], "{}\n"); {
+	case i > 0 && rest[i] == '}' && fieldName.MatchString(rest[1:i]):
+		return i + 1
+	case i > 0 && rest[i] == '{' && fieldFormat.MatchString(rest[1:i]):
+	case strings.Contains(rest, ",") && icuMessage.MatchString(rest), jsonObject.MatchString(rest):
+		limit = len(s.text)
+	default:
+		return 0
 	}
-	if strings.Contains(rest, ",") && icuMessage.MatchString(rest) || jsonObject.MatchString(rest) {
-		if s.braced == nil {
-			s.braced = partners(s.text, s.pos, '{', '}')
-		}
-		if end := s.braced[s.pos]; end > 0 {
-			return end + 1 - s.pos
-		}
+	if s.braced == nil {
+		s.braced = bracePairs(s.text, s.pos)
+	}
+	if end := s.braced[s.pos] + 1; end > 1 && end-s.pos <= limit {
+		return end - s.pos
 	}
 	return 0
 }
@@ -83,43 +83,20 @@ var (
 	jsonObject  = regexp.MustCompile(`^\{\s*"[^"\n]*"\s*:`)
 )
 
-// balanced returns the length of the start of text up to the closing bracket that balances the first opening one, or 0 if that
-// takes more than limit bytes. The first bracket may stand a little further on.
-func balanced(text string, opening, closing byte, limit int) int {
-	depth := 0
-	for i := 0; i < min(len(text), limit); i++ {
-		switch text[i] {
-		case opening:
-			depth++
-		case closing:
-			if depth--; depth <= 0 {
-				return i + 1
-			}
-		}
-	}
-	return 0
-}
-
 func isASCIILower(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// partners returns, for each sign opening at or behind byte i, the position of the sign that closes it.
-func partners(text string, i int, opening, closing rune) map[int]int {
+// bracePairs returns, for each brace that opens at or behind byte i, the position of the brace that closes it.
+func bracePairs(text string, i int) map[int]int {
 	ends := map[int]int{}
-	set := string([]rune{opening, closing})
 	var opened []int
-	for {
-		next := strings.IndexAny(text[i:], set)
-		if next < 0 {
-			return ends
-		}
-		i += next
-		r, size := char.Decode(text, i)
-		if r == opening {
+	for ; i < len(text); i++ {
+		switch n := len(opened) - 1; {
+		case text[i] == '{':
 			opened = append(opened, i)
-		} else if n := len(opened) - 1; n >= 0 {
+		case text[i] == '}' && n >= 0:
 			ends[opened[n]] = i
 			opened = opened[:n]
 		}
-		i += size
 	}
+	return ends
 }
