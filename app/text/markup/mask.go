@@ -218,7 +218,7 @@ func (m Masked) restore(translation string) (string, error) {
 	if err := m.check(marks); err != nil {
 		return "", err
 	}
-	source, rest := m.rest(), cutOut(translation, marks)
+	source, rest := m.restWithoutTerms(false), m.sentence.withoutTerms(cutOut(translation, marks))
 	m.sentence.looks.Past(len(rest) + len(source))
 	if n := m.style.residue(rest) - m.style.residue(source); n > 0 {
 		return "", fmt.Errorf("%w: parts of %d markers are left in the translation", ErrLost, n)
@@ -282,15 +282,6 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 		err = check{s, s.Text, out}.brackets() // also of those that were masked
 	}
 	return out, err
-}
-
-// rest returns the part of the sentence that Text covers, without its groups.
-func (m Masked) rest() string {
-	marks := make([]mark, len(m.groups))
-	for i, g := range m.groups {
-		marks[i] = mark{start: g.start - m.from, end: g.end - m.from}
-	}
-	return cutOut(m.sentence.Text[m.from:m.to], marks)
 }
 
 // removed stands for text that was cut out. It is not part of a word.
