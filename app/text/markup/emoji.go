@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"strings"
 	"unicode"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
@@ -10,7 +11,7 @@ import (
 
 const (
 	emojiStyle = '\uFE0F' // selects the colourful form of the character before it
-	keycapSign = '\u20E3' // draws the digit before it as a key
+	keycapSign = "\u20E3" // draws the digit before it as a key
 )
 
 // attachedEmoji form words with the letters that they touch: 6♠, ⌘⌥Esc.
@@ -54,14 +55,10 @@ func (s *scanner) keycap(i int) int {
 	if c := s.byte(i); !char.IsASCIIDigit(c) && c != '#' && c != '*' {
 		return 0
 	}
-	r, n := char.Decode(s.text, i+1)
-	if r == emojiStyle {
-		var m int
-		r, m = char.Decode(s.text, i+1+n)
-		n += m
+	for _, sign := range [...]string{keycapSign, string(emojiStyle) + keycapSign} {
+		if strings.HasPrefix(s.text[i+1:], sign) {
+			return 1 + len(sign)
+		}
 	}
-	if r != keycapSign {
-		return 0
-	}
-	return 1 + n
+	return 0
 }

@@ -102,11 +102,7 @@ func (e *expressions) join() {
 			continue
 		}
 		if last > first {
-			start, end := e.tokens[first].start, e.tokens[last].end
-			if start > 0 && e.text[start-1] == '(' && strings.HasPrefix(e.text[end:], ")") {
-				start, end = start-1, end+1
-			}
-			e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
+			e.more = append(e.more, Span{Start: e.tokens[first].start, End: e.tokens[last].end, Kind: Code})
 			for j := first; j <= last; j++ {
 				e.tokens[j].kind = heldToken
 			}
@@ -167,8 +163,6 @@ func (e *expressions) isOperand(i int, before bool) bool {
 	switch e.tokens[i].kind {
 	case letterToken, nameToken, capitalToken, numberToken, heldToken:
 		return true
-	case weakToken:
-		return !before && e.text[e.tokens[i].start:e.tokens[i].end] == "?"
 	case articleToken:
 		text := e.text[e.tokens[i].start:e.tokens[i].end]
 		return before || text != "I" && text != strings.ToLower(text) || i+1 == len(e.tokens) || !e.adjacent(i) || e.tokens[i+1].kind != wordToken

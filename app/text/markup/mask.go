@@ -218,7 +218,7 @@ func (m Masked) restore(translation string) (string, error) {
 	if err := m.check(marks); err != nil {
 		return "", err
 	}
-	source, rest := m.restWithoutTerms(false), m.sentence.withoutTerms(cutOut(translation, marks))
+	source, rest := m.restWithoutTerms(false), m.sentence.withoutTerms(cutOut(translation, marks, asRemoved))
 	m.sentence.looks.Past(len(rest) + len(source))
 	if n := m.style.residue(rest) - m.style.residue(source); n > 0 {
 		return "", fmt.Errorf("%w: parts of %d markers are left in the translation", ErrLost, n)
@@ -258,7 +258,7 @@ func (m Masked) check(marks []mark) error {
 // with the sentence.
 func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	s := m.sentence
-	source, rest := m.restWithoutTerms(false), s.withoutTerms(cutOut(translation, marks))
+	source, rest := m.restWithoutTerms(false), s.withoutTerms(cutOut(translation, marks, asRemoved))
 	if err := (check{s, source, rest}).run(); err != nil {
 		return "", err
 	}
@@ -287,17 +287,17 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 // removed stands for text that was cut out. It is not part of a word.
 const removed = "\uFFFC"
 
-// cutOut replaces the marks, which are in order, by removed.
-func cutOut(text string, marks []mark) string {
+func asRemoved(mark) string { return removed }
+
+// cutOut replaces the marks, which are in order.
+func cutOut(text string, marks []mark, by func(mark) string) string {
 	var out strings.Builder
 	at := 0
 	for _, mark := range marks {
-		out.WriteString(text[at:mark.start])
-		out.WriteString(removed)
+		out.WriteString(text[at:mark.start] + by(mark))
 		at = mark.end
 	}
-	out.WriteString(text[at:])
-	return out.String()
+	return out.String() + text[at:]
 }
 
 // sideOf classifies the end of text next to a group. inside is whether that end is inside a pair, where spaces are never added.

@@ -2,7 +2,6 @@ package markup
 
 import (
 	"slices"
-	"strings"
 
 	"dragoman/app/text/char"
 )
@@ -26,7 +25,7 @@ func (m Masked) restWithoutTerms(numbers bool) string {
 			marks = append(marks, mark{start: span.Start - m.from, end: span.End - m.from})
 		}
 	}
-	return cutOut(m.sentence.Text[m.from:m.to], marks)
+	return cutOut(m.sentence.Text[m.from:m.to], marks, asRemoved)
 }
 
 // written returns the group with its sides in a translation: white space beside a term is removed if its target is in a script
@@ -48,18 +47,12 @@ func (m Masked) isNumeric(g group) bool {
 
 // withNumbers returns a translation with the masked numbers in place of their marks, and without the other marks.
 func (m Masked) withNumbers(translation string, marks []mark) string {
-	var out strings.Builder
-	at := 0
-	for _, mark := range marks {
-		out.WriteString(translation[at:mark.start])
+	return cutOut(translation, marks, func(mark mark) string {
 		if g := m.groups[mark.number-1]; m.isNumeric(g) {
-			out.WriteString(m.sentence.Text[g.start:g.end])
-		} else {
-			out.WriteString(removed)
+			return m.sentence.Text[g.start:g.end]
 		}
-		at = mark.end
-	}
-	return out.String() + translation[at:]
+		return removed
+	})
 }
 
 // withoutTerms removes the targets of unmasked terms from part of a translation, each at most as often as in the sentence.
@@ -81,5 +74,5 @@ func (s Sentence) withoutTerms(translation string) string {
 			marks = append(marks, mark{start: m.start, end: m.end})
 		}
 	}
-	return cutOut(translation, marks)
+	return cutOut(translation, marks, asRemoved)
 }
