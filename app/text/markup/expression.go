@@ -111,6 +111,9 @@ func (e *expressions) join() {
 	}
 	for _, t := range e.tokens {
 		e.looks.Past(t.end - t.start)
+		if from, to := coreOf(e.text[t.start:t.end]); t.kind == operatorToken && from > 0 && to-from == 1 {
+			continue // (*): is (*) : in French
+		}
 		if text := e.text[t.start:t.end]; t.kind == letterToken && e.isAlone(t) || t.kind == operatorToken && len(text) > 1 || t.kind == wordToken && alternative.MatchString(text) || t.kind == nameToken && text[0] < 'a' && len(text) > 2 { // TV may be translated
 			e.more = append(e.more, Span{Start: t.start, End: t.end, Kind: Sign})
 		}
