@@ -109,15 +109,10 @@ func (e *expressions) isProse(token string, start int) bool {
 	return true
 }
 
-// isVowel reports whether r may be a vowel. Letters outside ASCII may be.
-func isVowel(r rune) bool { return r >= 0x80 || char.OneOfRunes(r, "aeiouyAEIOUY") }
-
 // isPhonetic reports whether r is a phonetic letter.
 func isPhonetic(r rune) bool {
 	return r == 'µ' || r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r != 'ʻ' || r == 'ŋ'
 }
-
-func isBetweenTokens(r rune) bool { return unicode.IsSpace(r) || char.IsUnspaced(r) }
 
 func visible(r rune) rune {
 	if char.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) && string(r) != removedCode || r == utf8.RuneError {
