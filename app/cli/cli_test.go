@@ -249,8 +249,10 @@ func TestModelsOfTheCache(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(cache, "half"), 0o755)) // of an export that was interrupted
 	saved := t.TempDir()
 	writeExport(t, saved, "en", "ja")
+	writeExport(t, filepath.Join(config.PulledModels(os.Getenv("XDG_CACHE_HOME")), "firefox-en-de", "1"), "de", "en")
 	r = execute(t, "", []string{"SAVE_WEIGHTS=" + saved}, "models")
 	assert.Equal(t, ExitOK, r.code, r.stderr)
+	assert.Regexp(t, `(?m)^firefox-en-de +1 `, r.stdout)
 	assert.Regexp(t, `(?m)^m2m100-418M-1a2b3c4d-int8 +1 +marian +int8 +3 +mit +3 B +served$`, r.stdout)
 	assert.Regexp(t, `(?m)^`+filepath.Base(saved)+` +1 +marian +int8 +2 +mit `, r.stdout)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,11 +24,8 @@ func (p *Program) completions(root *cobra.Command) {
 		"from": func(*cobra.Command) []string {
 			return append([]string{translate.Auto + "\tdetected"}, p.languages()...)
 		},
-		"to": func(*cobra.Command) []string { return p.languages() },
-		"model": func(*cobra.Command) []string {
-			found := p.repositories()
-			return slices.Concat(found.Order, pipelines(found))
-		},
+		"to":    func(*cobra.Command) []string { return p.languages() },
+		"model": func(*cobra.Command) []string { return p.repositories().Order }, // also pipelines
 		"format": func(cmd *cobra.Command) []string {
 			if output := cmd.Flags().Lookup("output"); output == nil || !output.Changed {
 				return []string{string(translate.Text), string(translate.HTML), string(translate.XML)}
@@ -70,14 +66,6 @@ func (p *Program) repositories() repository.Snapshot {
 		return repository.Snapshot{}
 	}
 	return repository.Scan(cfg.Repositories)
-}
-
-// pipelines returns the names of the pipelines, each once.
-func pipelines(s repository.Snapshot) (names []string) {
-	for _, pipeline := range s.Pipelines {
-		names = append(names, pipeline.Name)
-	}
-	return slices.Compact(names)
 }
 
 // languages returns the codes and names of the languages that the models of the repositories have, or else of all languages.

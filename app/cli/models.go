@@ -68,10 +68,13 @@ func (p *Program) listModels(dirs []string, asJSON bool) error {
 }
 
 // prepared returns the exported models that serve has without a repository: those in the user's cache folder, each named like its
-// folder, and that of SAVE_WEIGHTS or of the exported folder MODEL_WEIGHTS.
+// folder, that of SAVE_WEIGHTS or of the exported folder MODEL_WEIGHTS, and those that AUTO_PULL has fetched.
 func prepared(cfg config.Config) (all repository.Snapshot, err error) {
 	dirs := []string{cfg.SaveWeights, cfg.Weights}
 	if cache, err := os.UserCacheDir(); err == nil {
+		if fetched := config.PulledModels(cache); isFolder(fetched) {
+			all = repository.Scan([]string{fetched})
+		}
 		found, _ := filepath.Glob(filepath.Join(cache, "dragoman", "*")) // fails only on a bad pattern
 		dirs = append(dirs, found...)
 	}

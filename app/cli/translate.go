@@ -121,7 +121,7 @@ func (f *translateFlags) withModel(ctx context.Context, texts int, do func(*loca
 	if err := f.bound(cfg); err != nil {
 		return err
 	}
-	cfg.Beams = cmp.Or(f.beams, cfg.Beams)
+	cfg.Beams, cfg.AutoPull = cmp.Or(f.beams, cfg.Beams), nil // a service fetches models
 	// The limits protect a service from strangers' requests; a command line needs none.
 	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, chunkCharacters, texts), math.MaxInt
 	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt

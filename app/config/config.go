@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -196,6 +197,9 @@ func Variables() []Variable {
 func known(name string) bool {
 	return slices.ContainsFunc(Variables(), func(v Variable) bool { return v.Name == name })
 }
+
+// PulledModels returns the repository of AUTO_PULL without MODEL_REPOSITORY, in the user's cache folder.
+func PulledModels(cache string) string { return filepath.Join(cache, "dragoman", "models") }
 
 // Misspelt returns the variables of an environment that Parse does not read, with the probable intended names.
 func Misspelt(environ []string) map[string]string {

@@ -62,6 +62,11 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		return nil, err
 	}
 	t.closes(rt.Close)
+	if len(l.cfg.AutoPull) > 0 {
+		if t.puller, err = l.newPuller(ctx); err != nil {
+			return nil, err
+		}
+	}
 	backends, err := l.backends(rt, library)
 	if err != nil {
 		return nil, err
@@ -70,11 +75,6 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		t.closes(on.close)
 	}
 	metrics := catalog.NewMetrics(registry)
-	if len(l.cfg.AutoPull) > 0 {
-		if t.puller, err = l.newPuller(ctx); err != nil {
-			return nil, err
-		}
-	}
 	if len(l.cfg.Repositories) > 0 {
 		t.catalog = l.newCatalog(backends, metrics, t.puller)
 		t.repositories = repository.NewScanner(l.cfg.Repositories)

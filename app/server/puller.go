@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"dragoman/app/cli"
+	"dragoman/app/config"
 	"dragoman/app/fault"
 	"dragoman/app/text/language"
 	"dragoman/model/repository"
@@ -67,7 +67,7 @@ func (l *loader) newPuller(ctx context.Context) (*puller, error) {
 		if err != nil {
 			return nil, fmt.Errorf("AUTO_PULL: there is no cache folder for the models: %w: set MODEL_REPOSITORY", err)
 		}
-		l.cfg.Repositories = []string{filepath.Join(cache, "dragoman", "models")}
+		l.cfg.Repositories = []string{config.PulledModels(cache)}
 	}
 	p := &puller{loader: l, dir: l.cfg.Repositories[0], turn: make(chan struct{}, 1), offers: map[[2]string]source.Available{}, fetches: map[string]*pulled{}}
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
