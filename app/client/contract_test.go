@@ -343,7 +343,7 @@ func newJobService(t *testing.T, file string, gate *access.Gate) *jobService {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { service.Run(ctx) })
-	api := httpapi.New(httpapi.Config{MaxBodyBytes: 1000, RequestTimeout: time.Minute, Log: log, Gate: gate, Memory: memory,
+	api := httpapi.New(httpapi.Config{MaxBodyBytes: 1000, RequestTimeout: time.Minute, Log: log, Gate: gate, Memory: memory, Glossaries: newGlossaries(t),
 		Jobs: &httpapi.JobsConfig{Service: service, MaxBodyBytes: 10_000, MaxRecords: 20, MaxDocumentBytes: 10_000, MaxChars: 1000}})
 	api.Ready(shouting{}, func() []httpapi.Model { return nil })
 	return &jobService{api.Handler(), sync.OnceFunc(func() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Has openapi-spec-validator and Redocly look at the OpenAPI documents of a service without a model:
+# Has openapi-spec-validator and Redocly look at the OpenAPI documents of a service without a model, mypy and TypeScript at the types of
+# the clients in app/client:
 #
 #   scripts/openapi/check.sh
 set -euo pipefail
@@ -14,3 +15,6 @@ for document in "$work"/openapi.json "$work"/openapi-all.json; do
   log=$(cd "$work" && node_modules/.bin/redocly lint --format=stylish --max-problems=1000 --skip-rule=operation-4xx-response \
     --skip-rule=info-license --skip-rule=no-required-schema-properties-undefined "$(basename "$document")" 2>&1) || { echo "$log" >&2; exit 1; }
 done
+"$work/venv/bin/mypy" --strict --no-error-summary --cache-dir "$work/mypy" app/client/python/dragoman
+"$work/node_modules/.bin/tsc" --noEmit --strict --target es2022 --module nodenext --types node --typeRoots "$work/node_modules/@types" \
+  app/client/javascript/index.d.ts
