@@ -170,10 +170,10 @@ image-check: ## check the steps of the Dockerfile, and NOTICE, without building 
 image-test: ## build and try the image without a container engine (root, Debian 12)
 	VERSION=$(VERSION) scripts/image/test.sh
 
-release-test: ## make the archives twice, and compare and try them (root; qemu-user, wine64)
+release-test: ## make archives and packages twice, and compare, install and try them (root; qemu-user, wine64)
 	VERSION=$(VERSION) scripts/release/test.sh $(PLATFORMS)
 
-release: ## make archives for Linux, macOS and Windows in build/release (Linux; PLATFORMS="linux-amd64 ...")
+release: ## make archives and packages for Linux, macOS and Windows in build/release (Linux; PLATFORMS="linux-amd64 ...")
 	VERSION=$(VERSION) scripts/release/build.sh $(PLATFORMS)
 
 sbom: ## write build/sbom.cdx.json, what the binary is made of

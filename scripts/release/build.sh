@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes archives that need nothing else: the program with the bundled model in it, ONNX Runtime's
-# library, the licences, and for Linux a unit of systemd:
+# library, the licences, and for Linux a unit of systemd; and of the same files packages for pip and npm,
+# a .deb and a Homebrew formula (packages.py):
 #
 #   scripts/release/build.sh [platform...]      (default: all of them, see below)
 #
@@ -108,7 +109,14 @@ for platform; do
   esac
   [[ $platform != linux-* ]] || cp scripts/release/dragoman.service "$folder/"
   pack "$name"
+  scripts/release/packages.py "$version" "$epoch" "$out" "$platform" "$folder"
 done
+scripts/release/packages.py "$version" "$epoch" "$out"
 
-(cd "$out" && sha256sum "dragoman-${version#v}"-* >SHA256SUMS)
+read -r python npm debian <<<"$(scripts/release/packages.py "$version")"
+(cd "$out" && for file in dragoman*; do
+  case $file in
+    "dragoman-${version#v}"-* | *-"$python"-* | *-"$npm".tgz | *_"$debian"_* | dragoman.rb) sha256sum "$file" ;;
+  esac
+done >SHA256SUMS)
 ls -l "$out"

@@ -5,7 +5,8 @@
 #
 # The second time nothing that is compiled is taken from the first. Linux's amd64 is tried in a root that
 # has nothing but its C and C++ libraries, arm64 in qemu, Windows' in Wine; macOS' cannot be tried here.
-# With ONCE=1 they are made once only. Needs root, and installs what is missing (Debian).
+# The packages of linux-amd64 are installed from their files, into a venv, a prefix of npm, a root of dpkg's and a
+# folder as Homebrew's, and tried there; those of the others have to have the files of the archive. With ONCE=1 they are made once only. Needs root, and installs what is missing (Debian).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,7 +18,7 @@ die() {
 
 ((EUID == 0)) || die "cannot run: it needs root, for namespaces and chroot"
 (($# > 0)) || set -- linux-amd64 linux-arm64 macos-arm64 windows-amd64
-for tool in ip:iproute2 curl:curl unzip:unzip; do
+for tool in ip:iproute2 curl:curl unzip:unzip npm:npm ruby:ruby; do
   scripts/needs.sh "${tool%:*}" "${tool#*:}"
 done
 scratch=$(mktemp -d)
@@ -56,6 +57,31 @@ emulated() {
     'CPU variant' 0x0 'CPU part' 0xd08 'CPU revision' 3 >"$root/proc/cpuinfo"
 }
 
+# packages installs the packages of a platform from their files, without a network, and compares what they have with the
+# archive's folder.
+packages() {
+  local platform=$1 folder=$2 name=$3 tag=$4 arch=$5 into=$scratch/packages-$1
+  mkdir -p "$into/npm" "$into/deb/var/lib/dpkg"/{info,updates,triggers}
+  python3 -m venv "$into/venv"
+  if [[ $platform == linux-amd64 ]]; then
+    "$into/venv/bin/python" -m pip install --quiet --no-index "$out"/dragoman-*-py3-none-"$tag".whl
+    installed=$(echo "$into"/venv/lib/python*/site-packages)
+  else
+    installed=$into/wheel
+    "$into/venv/bin/python" -m pip install --quiet --no-index --only-binary=:all: --platform "$tag" --target "$installed" \
+      "$out"/dragoman-*-py3-none-"$tag".whl
+  fi
+  diff -r "$folder" "$installed/dragoman/bin"
+  (cd "$into/npm" && HOME=$into npm install --offline --force --silent --no-audit --no-fund "$OLDPWD/$out"/dragoman-"$name"-*.tgz \
+    "$OLDPWD/$out"/dragoman-npm-*.tgz)
+  diff -r "$folder" "$into/npm/node_modules/@dragoman/$name/bin"
+  [[ -n $arch ]] || return 0
+  touch "$into/deb/var/lib/dpkg/status"
+  dpkg --root="$into/deb" --force-depends --force-architecture --install "$out"/dragoman_*_"$arch".deb >/dev/null 2>&1
+  diff -r --exclude=dragoman.service "$folder" "$into/deb/usr/lib/dragoman"
+  grep -q '^ExecStart=/usr/lib/dragoman/dragoman serve$' "$into/deb/usr/lib/systemd/system/dragoman.service"
+}
+
 for platform; do
   archive=$(find "$out" -name "dragoman-*-$platform.tar.gz" -o -name "dragoman-*-$platform.zip")
   case $archive in
@@ -67,6 +93,13 @@ for platform; do
   echo "$platform: $((size / 1000000)) MB"
   ((size <= 80000000)) || die "$archive has more than 80 MB"
   proc=/proc
+  case $platform in
+    linux-amd64) packages "$platform" "$folder" linux-x64 manylinux_2_28_x86_64 amd64 ;;
+    linux-arm64) packages "$platform" "$folder" linux-arm64 manylinux_2_28_aarch64 arm64 ;;
+    macos-arm64) packages "$platform" "$folder" darwin-arm64 macosx_14_0_arm64 "" ;;
+    windows-amd64) packages "$platform" "$folder" win32-x64 win_amd64 "" ;;
+  esac
+  echo "ok: the packages of $platform have the archive's files"
   case $platform in
     linux-amd64)
       proc=$scratch/root/proc
@@ -93,5 +126,13 @@ for platform; do
       ;;
   esac
   unshare --mount --net --pid --fork --kill-child --mount-proc="$proc" scripts/release/try.sh "${run[@]}"
+  if [[ $platform == linux-amd64 ]]; then
+    ruby scripts/release/brew.rb "$out/dragoman.rb" "$scratch/brew"
+    for program in venv/bin/dragoman npm/node_modules/.bin/dragoman deb/usr/bin/dragoman ../brew/bin/dragoman; do
+      echo "as installed: ${program#../}"
+      unshare --mount --net --pid --fork --kill-child --mount-proc=/proc scripts/release/try.sh \
+        env -i PATH=/usr/bin:/bin HOME="$scratch/home" XDG_CACHE_HOME="$scratch/home" "$scratch/packages-$platform/$program"
+    done
+  fi
 done
 echo "release-test: passed"
