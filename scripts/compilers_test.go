@@ -1,4 +1,4 @@
-// Package scripts tests what make says before it builds.
+// Package scripts tests what make says before it builds, and the names of packages.
 package scripts
 
 import (
@@ -26,6 +26,28 @@ func tools(t *testing.T, scripts map[string]string) string {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 	return folder
+}
+
+// A version of git describe becomes one of Python, of npm and of Debian.
+func TestPackageVersions(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	for described, want := range map[string]string{
+		"v1.2.3":                  "1.2.3 1.2.3 1.2.3",
+		"1.2.3":                   "1.2.3 1.2.3 1.2.3",
+		"v1.2.3-dirty":            "1.2.3+dirty 1.2.3-dirty 1.2.3+dirty",
+		"v1.2.3-5-gabc1234":       "1.2.3+5.gabc1234 1.2.3-5.gabc1234 1.2.3+5.gabc1234",
+		"v2.0.0-rc.1":             "2.0.0rc1 2.0.0-rc.1 2.0.0~rc1",
+		"v2.0.0-rc1-7-gabc-dirty": "2.0.0rc1+7.gabc.dirty 2.0.0-rc.1.7.gabc.dirty 2.0.0~rc1+7.gabc.dirty",
+		"0552d888":                "0.0.0+g0552d888 0.0.0-g0552d888 0.0.0+g0552d888",
+		"0552d888-dirty":          "0.0.0+g0552d888.dirty 0.0.0-g0552d888.dirty 0.0.0+g0552d888.dirty",
+		"dev":                     "0.0.0+gdev 0.0.0-gdev 0.0.0+gdev",
+	} {
+		out, err := exec.Command("python3", "release/packages.py", described).CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Equal(t, want+"\n", string(out), described)
+	}
 }
 
 // A build without a compiler, or with one that is too old, says which, and what to install.

@@ -33,13 +33,15 @@ PLATFORMS = {
 
 def versions(described):
     """Return a version of git describe as Python, npm and Debian have it: 1.2.3, or of a commit after it, or of one without a tag."""
-    tagged = re.fullmatch(r"v?(\d+\.\d+\.\d+)(?:-(\d+)-g([0-9a-f]+))?(-dirty)?", described)
+    tagged = re.fullmatch(r"v?(\d+\.\d+\.\d+)(?:-(rc|beta|alpha)\.?(\d+))?(?:-(\d+)-g([0-9a-f]+))?(-dirty)?", described)
     if tagged:
-        base, count, commit, dirty = tagged.groups()
-        local = ".".join(filter(None, (count, commit and "g" + commit, dirty and "dirty")))
+        base, stage, number, count, commit, dirty = tagged.groups()
+        early = [stage, number] if stage else []
+        local = list(filter(None, (count, commit and "g" + commit, dirty and "dirty")))
     else:
-        base, local = "0.0.0", "g" + re.sub(r"[^0-9A-Za-z]+", ".", described).strip(".").lower()
-    return (f"{base}+{local}", f"{base}-{local}", f"{base}+{local}") if local else (base, base, base)
+        base, early, local = "0.0.0", [], ["g" + re.sub(r"[^0-9A-Za-z]+", ".", described).strip(".").lower()]
+    plus = "+" + ".".join(local) if local else ""
+    return base + "".join(early) + plus, "-".join(filter(None, (base, ".".join(early + local)))), base + ("~" + "".join(early) if early else "") + plus
 
 
 def executable(path):
