@@ -195,7 +195,7 @@ func (e example) fakes(text string) {
 		require.NoError(e.t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(e.t, os.WriteFile(path, []byte(documented), 0o755))
 	}
-	for _, name := range []string{"bin/dragoman", "build/dragoman", "bin/curl", "bin/make", "bin/go", "bin/docker", "bin/kubectl", "bin/openssl", "bin/redis-server", "bin/captions", "bin/git"} {
+	for _, name := range []string{"bin/dragoman", "build/dragoman", "bin/curl", "bin/make", "bin/go", "bin/docker", "bin/kubectl", "bin/openssl", "bin/redis-server", "bin/captions", "bin/git", "bin/pip", "bin/npm", "bin/npx", "bin/sudo"} {
 		put(name)
 	}
 	for _, pattern := range []string{"../../scripts/*.sh", "../../scripts/*/*.sh"} {
@@ -271,8 +271,10 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 			case "yaml":
 				checkYAML(t, b.text)
 			case "go":
-				checkGo(t, b.text)
-			case "python", "": // scripts/clients tests the Python examples; blocks without a language are not programs
+				if !strings.HasPrefix(b.text, "package ") { // a program, which app/client tests
+					checkGo(t, b.text)
+				}
+			case "python", "js", "": // scripts/clients and app/client test such examples; blocks without a language are not programs
 			default:
 				require.Fail(t, "nothing tests examples in "+b.language)
 			}

@@ -70,6 +70,6 @@ case $name in
   openssl) printf '%064d\n' 0 ;;
   captions) printf 'Where is the station? Thank you.\n' ;;
   git) echo v1.0.0 ;;
-  docker | redis-server) ;; # there is none
+  docker | redis-server | pip | npm | npx | sudo) ;; # there is none, or nothing for it
   *) there "${0#"$SANDBOX"/}" ;; # a script of the repository
 esac
