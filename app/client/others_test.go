@@ -74,7 +74,7 @@ func TestOtherLanguages(t *testing.T) {
 		command      []string
 	}{
 		{"Python", "python", []string{"python3", "-W", "error", "-m", "unittest", "-q", "test_client"}},
-		{"JavaScript", "javascript", []string{"node", "--test", "--test-reporter=spec", "--test-timeout=60000", "client.test.mjs"}},
+		{"JavaScript", "javascript", []string{"node", "--test", "--test-reporter=spec", "--test-timeout=600000", "client.test.mjs"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			program, err := exec.LookPath(test.command[0])

@@ -24,6 +24,9 @@ func libraryName() string {
 func libraryFolders() []string {
 	var folders []string
 	if binary, err := os.Executable(); err == nil {
+		if followed, err := filepath.EvalSymlinks(binary); err == nil { // on macOS a link, such as Homebrew's, is not followed
+			binary = followed
+		}
 		beside := filepath.Dir(binary)
 		folders = append(folders, beside, filepath.Join(beside, "onnxruntime"))
 	}

@@ -92,7 +92,7 @@ class ClientTest(unittest.TestCase):
             self.client.translate("one", timeout=0, **LANGUAGES)
         with self.assertRaises(TimeoutError):
             at("down").wait_ready(timeout=0.4)
-        self.client.wait_ready(timeout=10)
+        self.client.wait_ready(timeout=600)
 
     def test_jobs(self):
         job = at("lost").submit(["one", "two"], from_lang="en", to_lang=["fr", "ja"])
@@ -151,7 +151,7 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(self.fails("", at("key", key="wrong").translate, "one", **LANGUAGES).status, 401)
 
 
-faulthandler.dump_traceback_later(60, exit=True)  # says where a test hangs
+faulthandler.dump_traceback_later(600, exit=True)  # says where a test hangs
 
 if __name__ == "__main__":
     unittest.main()
