@@ -19,7 +19,7 @@ LEAN = export CGO_ENABLED=1 CGO_CFLAGS=-O2 GOFLAGS="$$GOFLAGS '-gcflags=all=-dwa
   -gcflags=dragoman/...=-dwarf=false -gcflags=github.com/tetratelabs/...=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest files faults same catalogue-test fleet-test openapi-check openapi-test
+.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest files pdfs faults same catalogue-test fleet-test openapi-check openapi-test
 .PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
@@ -130,6 +130,9 @@ webtest: ## test the web page in Chromium
 files: ## translate 2,000 real files, and ask the programs of their formats (root, Debian; ARGS="-only docx,odt")
 	scripts/files/run.sh $(ARGS)
 
+pdfs: ## translate PDFs of 30 producers, and compare them before and after (root, Debian; ARGS="typst fop")
+	scripts/pdfs/run.sh $(ARGS)
+
 faults: build runtime ## do to a running service what happens to services (ARGS="-run TestFaults/term")
 	scripts/needs.sh redis-server redis-server
 	go test -count=1 -v -timeout 30m ./scripts/faults -binary $(CURDIR)/build/dragoman $(ARGS)
@@ -150,7 +153,7 @@ fleet-test: ## have members of a fleet, Redis and the network fail (redis-server
 
 # What make check has no time for. image-check and openapi-check are in it.
 all-tests: ## run each of the tests that make check leaves out, and end with a table (hours; TARGETS="webtest faults")
-	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients openapi-test webtest files faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
+	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients openapi-test webtest files pdfs faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh
