@@ -43,19 +43,18 @@ func decode(filter string, parameters dict, data []byte, memory *memory) ([]byte
 	default:
 		return nil, errUnreadable
 	}
-	var out bytes.Buffer
+	var out []byte
 	for {
 		const part = 64 << 10
-		if out.Available() < part {
-			if err := memory.take(int64(max(part, out.Cap()))); err != nil {
+		if more := max(part, cap(out)); cap(out)-len(out) < part {
+			if err := memory.take(int64(cap(out) + more)); err != nil { // the smaller parts before it are not collected at once
 				return nil, err
 			}
-			out.Grow(max(part, out.Cap()))
+			out = append(make([]byte, 0, cap(out)+more), out...)
 		}
-		n, err := r.Read(out.AvailableBuffer()[:part])
-		out.Write(out.AvailableBuffer()[:n])
-		if err != nil {
-			return unpredicted(parameters, out.Bytes())
+		n, err := r.Read(out[len(out) : len(out)+part])
+		if out = out[:len(out)+n]; err != nil {
+			return unpredicted(parameters, out)
 		}
 	}
 }

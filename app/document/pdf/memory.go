@@ -8,7 +8,7 @@ import (
 )
 
 // maxMemory is the maximum memory of a document in bytes: the file and everything that is unpacked of it.
-const maxMemory = 256 << 20
+const maxMemory = 224 << 20
 
 // memory is the memory of a document, which is taken from the request of ctx.
 type memory struct {
