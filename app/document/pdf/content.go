@@ -490,7 +490,7 @@ func (b box) and(a box) box {
 }
 
 const (
-	maxRules  = 50_000 // on a page
+	maxRules  = 20_000 // on a page
 	thin      = 3.0    // points: the maximum width of a rule
 	smallMark = 12.0   // points: the maximum size of a drawn bullet
 )

@@ -75,10 +75,14 @@ func (f *file) eachPage(o document.Options, each func(p *page, blocks []*block) 
 		if err := budget.Work(f.ctx, 1<<10); err != nil {
 			return err
 		}
+		before := f.words
 		release := f.mark()
 		hidden := s.hidden
 		p, err := f.read(n, &s)
 		if err != nil {
+			return err
+		}
+		if err := budget.Work(f.ctx, (f.words-before)<<6); err != nil {
 			return err
 		}
 		blocks := p.blocks()

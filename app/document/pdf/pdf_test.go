@@ -225,7 +225,7 @@ func TestBounds(t *testing.T) {
 		reason string
 	}{
 		"pages":           {made(1001, 0, words), "1001 pages"},
-		"words of a page": {made(1, 0, full.String()), "a page of the PDF has more than 50000 words"},
+		"words of a page": {made(1, 0, full.String()), "a page of the PDF has more than 20000 words"},
 	} {
 		found, err := texts(t.Context(), c.data)
 		var refused *document.Error

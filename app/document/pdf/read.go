@@ -16,8 +16,8 @@ import (
 const (
 	// maxPages is the maximum number of pages.
 	maxPages = 1000
-	// maxTexts is the maximum number of words of a page.
-	maxTexts = 50_000
+	// maxTexts is the maximum number of words of a page, and maxAllTexts that of a document: the lines of a page take up to a second.
+	maxTexts, maxAllTexts = 20_000, 2_000_000
 	// spanCost is the memory of a word beside its letters.
 	spanCost = 320
 )
@@ -30,6 +30,7 @@ type file struct {
 	letterings  map[string]*lettering // by reference
 	prefix      string                // of the names of new resources
 	takesHidden bool                  // reads hidden text, too
+	words       int                   // read so far
 }
 
 // open opens a document. The caller must close it.
@@ -254,6 +255,9 @@ func (c *content) shown(s *show) error {
 		}
 		if len(p.spans) >= maxTexts {
 			return document.TooLarge("a page of the PDF has more than %d words: it cannot be translated", maxTexts)
+		}
+		if c.file.words++; c.file.words > maxAllTexts {
+			return document.TooLarge("the PDF has more than %d words: divide it", maxAllTexts)
 		}
 		if err := c.take(spanCost); err != nil {
 			return err
