@@ -15,6 +15,7 @@ import lxml.etree
 import markdown_it
 import mdit_py_plugins.footnote
 import nbformat
+import odf.namespaces
 import odf.opendocument
 import odf.teletype
 import openpyxl
@@ -163,9 +164,10 @@ def read_ipynb(path):
 
 
 def read_odf(path):
-    """The paragraphs of OpenDocument, by odfpy."""
+    """The paragraphs of OpenDocument, by odfpy, but for the results of formulas, which LibreOffice computes."""
     body = odf.opendocument.load(path).body
-    return [odf.teletype.extractText(element) for element in everything(body) if getattr(element, "tagName", "") in ("text:p", "text:h")]
+    return [odf.teletype.extractText(element) for element in everything(body) if getattr(element, "tagName", "") in ("text:p", "text:h")
+            and not (element.parentNode.tagName == "table:table-cell" and element.parentNode.getAttrNS(odf.namespaces.TABLENS, "formula"))]
 
 
 def everything(element):
@@ -196,7 +198,7 @@ def read_mail(path):
         message = email.message_from_binary_file(file, policy=email.policy.default)
     texts = []
     for part in message.walk():
-        texts += [f"{name}: {part[name]}" for name in part.keys() if name.lower() not in ("content-transfer-encoding", "content-type")]
+        texts += [f"{name}: {part[name]}" for name in part.keys() if name.lower() not in ("content-transfer-encoding", "content-type", "mime-version")]
         texts.append(part.get_content_type())
         if not part.is_multipart():
             content = part.get_content()

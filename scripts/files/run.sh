@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Translates real files with stand-ins for a model, and asks the programs that own their formats about the results:
 #
-#   scripts/files/run.sh                  all, about 12 minutes, and 3 more to fetch 500 MB the first time
+#   scripts/files/run.sh                  all, about 12 to 18 minutes, and 3 more to fetch 500 MB the first time
 #   scripts/files/run.sh -only docx,odt   some formats
 #
 # Needs root and Debian to install LibreOffice, Qt's tools, gettext, xmllint, PHP, Java, Maven and npm where they are missing. PYTHON says which

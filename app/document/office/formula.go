@@ -80,7 +80,9 @@ func (w *walker) formulaIn(formula string, at area, isText bool) {
 	if isWords || w.book.equal.overlap(at) {
 		w.reads(areas, isWords || composed)
 	}
-	w.book.composes = w.book.composes || composed || isCriterion
+	if len(areas) > 0 && w.book.texts.add(at) {
+		w.remembered += rememberedCost
+	}
 	if composed {
 		w.grow(w.book.composed, at)
 	}
@@ -92,7 +94,7 @@ func (w *walker) formulaIn(formula string, at area, isText bool) {
 // grow adds the cells of a text to a set. Formulas that read them are read again.
 func (w *walker) grow(set cells, at area) {
 	if set.add(at) {
-		w.book.grown = w.book.grown || len(w.book.equal)+len(w.book.words) > 0
+		w.book.grown = w.book.grown || w.book.equal.overlap(at) || w.book.words.overlap(at)
 		w.remembered += rememberedCost
 	}
 }

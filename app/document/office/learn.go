@@ -65,6 +65,7 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 		w.book.shows = w.book.shows || kind == "str"
 		w.formulaIn(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
 	case kind != "s":
+		w.book.inline = w.book.inline || kind == "str" || kind == "inlineStr"
 		w.learnText(inline, at, stays, compared)
 	case invalid == nil && (stays || compared):
 		w.book.shared[n] = true
@@ -214,6 +215,7 @@ func (w *walker) learnODFCell(start xmlpart.Token, out sink) error {
 	if formula != "" {
 		w.formulaIn(formula, at, kind == "" || kind == "string")
 	}
+	w.book.inline = true
 	stays := formula == "" && w.book.words.overlap(at)
 	compared := formula == "" && w.book.compared != nil && w.book.equal.overlap(at)
 	if text := start.Attribute("string-value"); text != "" {

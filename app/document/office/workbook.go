@@ -14,18 +14,19 @@ import (
 // read the result of another.
 type workbook struct {
 	words, equal cells // cells that formulas read word by word, or compare as a whole
+	texts        cells // cells with formulas that may be texts
 	composed     cells // cells whose formulas compose texts, which no translation has
 	criteria     cells // cells whose texts are criteria: patterns or orders
 	effort       int   // number of comparisons of areas
 	all          bool  // all texts stay: there is too much to know
 	indirect     bool  // a formula computes the name of a range or sheet
-	composes     bool  // the result of a formula is a text made of others
 	grown        bool  // the pass has found more
 	names        map[string][]area
 	tables       map[string]table
 	shared       map[int]bool // numbers of the shared strings in words
 	patterns     string       // characters of patterns in criteria
 	partial      bool         // a criterion matches parts of a text
+	inline       bool         // cells have texts of their own
 	shows        bool         // the result of a formula is a text
 	asks         bool         // the criterion of a formula is the text of a cell
 	listed       map[int]bool // numbers of the shared strings that are criteria; nil: not yet read
@@ -52,7 +53,7 @@ var everywhere = area{sheet: "*", right: maxColumn, bottom: maxRow}
 type corner struct{ column, row int }
 
 func newWorkbook() *workbook {
-	return &workbook{words: cells{}, equal: cells{}, composed: cells{}, criteria: cells{}, names: map[string][]area{}, tables: map[string]table{},
+	return &workbook{words: cells{}, equal: cells{}, texts: cells{}, composed: cells{}, criteria: cells{}, names: map[string][]area{}, tables: map[string]table{},
 		shared: map[int]bool{}, patterns: "*?~", equals: equals{chosen: map[string]string{}, used: map[string]string{}}}
 }
 
@@ -160,7 +161,7 @@ func (w *walker) reads(areas []area, words bool) {
 		if w.book.effort += len(set[a.sheet]); len(set) >= maxAreas || w.book.effort > maxEffort {
 			w.book.all = true
 		} else if set.add(a) {
-			w.book.grown = w.book.grown || words || w.book.composes
+			w.book.grown = w.book.grown || words || w.book.texts.overlap(a)
 			w.remembered += rememberedCost
 		}
 	}
@@ -222,10 +223,11 @@ func (w *walker) learnFrom(sheets, shared func(w *walker) error) error {
 	}
 	if w.book.asks {
 		w.book.listed = map[int]bool{}
-		if err := shared(w); err != nil {
-			return err
+		err := shared(w)
+		if err == nil && (len(w.book.listed) > 0 || w.book.inline) {
+			err = w.learnCells(sheets)
 		}
-		if err := w.learnCells(sheets); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -245,12 +247,10 @@ func (w *walker) learnFrom(sheets, shared func(w *walker) error) error {
 func (w *walker) learnCells(sheets func(w *walker) error) error {
 	w.book.grown = true
 	for pass := 0; w.book.grown && !w.book.all; pass++ {
-		composes := w.book.composes
 		w.book.grown = false
 		if err := sheets(w); err != nil {
 			return err
 		}
-		w.book.grown = w.book.grown || w.book.composes && !composes && len(w.book.equal) > 0
 		w.book.all = w.book.all || pass >= maxPasses
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dragoman/app/document"
 	"dragoman/app/document/xmlpart"
@@ -135,7 +136,7 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 	}
 	within = slices.DeleteFunc(within, func(a attribute) bool { return a.isHidden })
 	all, foreign := h.isForeign(at, at+len(text))
-	if h.hasLanguage(piece.Parse(h.ctx)) && !all {
+	if !all && (startsWithWords(text) || h.hasLanguage(piece.Parse(h.ctx))) {
 		text = h.marked(at, text, foreign)
 		var err error
 		if text, err = h.translate(text); err != nil {
@@ -163,6 +164,31 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 	}
 	return h.replace(at, at+len(piece.Raw), h.replaceTags(text, tags))
 }
+
+// startsWithWords reports whether a text starts with two words of lower-case letters but for the first ones, and has thus
+// something to translate: most texts of pages need no closer look.
+func startsWithWords(text string) bool {
+	words := 0
+	for word := range strings.FieldsSeq(text[:min(len(text), longestStart)]) {
+		letters := 0
+		for i, r := range word {
+			if !unicode.IsLower(r) && (i > 0 || !unicode.IsUpper(r)) {
+				return false
+			}
+			letters++
+		}
+		if words++; words > 2 { // the last one may be cut
+			return true
+		}
+		if letters < 2 {
+			return false
+		}
+	}
+	return false
+}
+
+// longestStart is the number of bytes in which startsWithWords looks for words.
+const longestStart = 80
 
 // replaceTags replaces the tags of a translation, in which they may be in another order.
 func (p *pass) replaceTags(text string, tags map[string]string) string {

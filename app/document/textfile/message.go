@@ -30,14 +30,14 @@ var (
 // read returns a text of the document as a reader sees it, with single apostrophes, and the function that writes its translation.
 // A quoted part of the text stays quoted.
 func (f formatter) read(text string) (plain string, write func(translation string) string) {
+	if f == none {
+		return text, func(translation string) string { return translation }
+	}
 	percents := f.percents(text)
 	quoted := slices.DeleteFunc(quotedPart.FindAllString(text, -1), func(part string) bool { return part == "''" })
 	bare := quotedPart.ReplaceAllString(text, "")
 	doubled := doubledApostrophe.MatchString(text) || messageArgument.MatchString(text) && strings.Contains(text, "''")
-	switch f {
-	case none:
-		return text, percents
-	case java:
+	if f == java {
 		doubled = !strings.Contains(bare, "'") && (doubled || messageArgument.MatchString(text) || len(quoted) > 0)
 	}
 	switch {
@@ -66,7 +66,7 @@ func (f formatter) percents(text string) func(string) string {
 	isPrintf := func(conversion string) bool {
 		return strings.ContainsAny(conversion[len(conversion)-1:], "diouxXfgcs@%")
 	}
-	if f == none || !slices.ContainsFunc(conversions, isPrintf) || strings.Contains(conversion.ReplaceAllString(text, ""), "%") { // strftime has others
+	if !slices.ContainsFunc(conversions, isPrintf) || strings.Contains(conversion.ReplaceAllString(text, ""), "%") { // strftime has others
 		return func(translation string) string { return translation }
 	}
 	slices.SortFunc(conversions, func(a, b string) int { return len(b) - len(a) })

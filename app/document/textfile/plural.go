@@ -157,7 +157,7 @@ const maxMessages = 4
 
 // icuPlurals returns a translation with the categories of the target language in its ICU messages.
 func (p *pass) icuPlurals(text string, depth int) string {
-	if depth == maxMessages || !icuPlural.MatchString(text) {
+	if depth == maxMessages || !strings.Contains(text, "{") || !icuPlural.MatchString(text) {
 		return text
 	}
 	format := markup.Text
