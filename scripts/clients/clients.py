@@ -114,6 +114,14 @@ def deepl_documents(client):
     fails("deepl document of another", deepl.DeepLException, client.translate_document_get_status, unknown)
 
 
+def deepl_lists():
+    """What the service does not have is an empty list."""
+    client = deepl.DeepLClient("some", server_url=BASE)
+    check("deepl style rules", client.get_all_style_rules() == [])
+    check("deepl translation memories", client.list_translation_memories() == [])
+    check("deepl segments of a memory", not client.list_translation_memory_segments("some").segments)
+
+
 def deepl_document_that_waits():
     """It takes one of two places for good."""
     client = deepl.Translator("some", server_url=BASE)
@@ -299,6 +307,7 @@ def main():
     if TOY:
         one_model()
         deepl_document_that_waits()
+    deepl_lists()
     oversized()
     report("Python clients")
 

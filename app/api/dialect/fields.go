@@ -6,6 +6,7 @@ import (
 	"math"
 	"mime"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,7 @@ func readFields(c *gin.Context) (Fields, error) {
 	media, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
+		raw = tidyJSON(raw)
 		if isList(raw) {
 			// An error in a list is kept for later, because most APIs refuse any list.
 			fields.list, fields.broken = parseList(raw)
@@ -100,6 +102,24 @@ func readFields(c *gin.Context) (Fields, error) {
 	}
 	return fields, nil
 }
+
+// tidyJSON removes a byte order mark, and replaces escapes of lone surrogates, which are half of a character, by that of the
+// replacement character: programs cut texts, and one of them should not fail a request.
+func tidyJSON(raw []byte) []byte {
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+	if !bytes.Contains(raw, []byte(`\ud`)) && !bytes.Contains(raw, []byte(`\uD`)) {
+		return raw
+	}
+	return escapes.ReplaceAllFunc(raw, func(escape []byte) []byte {
+		if len(escape) == len(`\ud800`) && (escape[2] == 'd' || escape[2] == 'D') && escape[3] > '7' {
+			return []byte(`\ufffd`)
+		}
+		return escape
+	})
+}
+
+// escapes matches the escapes of a JSON string; a pair of surrogates is one.
+var escapes = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.`)
 
 // object is a JSON object of at most maxPairs fields, whose values are parts of raw.
 type object struct {
@@ -297,8 +317,11 @@ func (f Fields) Number(name string) (n int, ok bool) {
 	if f.Fail(err); raw == "" {
 		return 0, true
 	}
-	n, err = strconv.Atoi(strings.TrimSpace(raw))
-	return n, err == nil
+	if n, err = strconv.Atoi(strings.TrimSpace(raw)); err == nil {
+		return n, true
+	}
+	whole, err := strconv.ParseFloat(strings.TrimSpace(raw), 64) // 2.0
+	return int(whole), err == nil && whole == math.Trunc(whole) && math.Abs(whole) < 1<<31
 }
 
 // Float returns a field's number, or 0 if it is missing.

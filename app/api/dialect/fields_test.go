@@ -77,7 +77,6 @@ func TestReadFieldsRefuses(t *testing.T) {
 	}{
 		{"application/json", strings.NewReader(`{"a":"1","a":"2"}`), "a appears twice"},
 		{"application/json", strings.NewReader("{\"a\":\"\xff\"}"), "invalid UTF-8"},
-		{"application/json", strings.NewReader(`{"a":"\ud800"}`), "invalid"},
 		{"application/json", strings.NewReader(`{}{}`), "invalid character '{' after top-level value"},
 		{"application/json", strings.NewReader(strings.Repeat(`{"a":`, 20000)), "exceeded max depth"},
 		{"application/json", strings.NewReader(`"a"`), "the body is a string, expected an object"},

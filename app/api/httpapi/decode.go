@@ -1,7 +1,10 @@
 package httpapi
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"math"
 	"mime"
 	"net/http"
 	"reflect"
@@ -120,10 +123,27 @@ func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err err
 func decodeInput(raw []byte, maxRecords int, parsed any) error {
 	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(
 		atMost[recordInput](maxRecords, tooManyRecords), atMost[termInput](bound.Terms, tooManyTerms), atMost[liveEdit](bound.Edits, tooManyEdits),
-		dialect.Bounded(fieldName)))
+		dialect.Bounded(fieldName), json.UnmarshalFromFunc(wholeNumber)))
 	if err := json.Unmarshal(raw, parsed, json.RejectUnknownMembers(true), bounded); err != nil {
 		return explainJSON(err)
 	}
+	return nil
+}
+
+// wholeNumber reads an integer that is written with a fraction of zero, such as 2.0.
+func wholeNumber(in *jsontext.Decoder, n *int) error {
+	if in.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	number, err := in.ReadToken()
+	if err != nil {
+		return err
+	}
+	whole, err := number.Float()
+	if err != nil || whole != math.Trunc(whole) || math.Abs(whole) > 1<<53 {
+		return &json.SemanticError{JSONKind: '0', GoType: reflect.TypeFor[int]()}
+	}
+	*n = int(whole)
 	return nil
 }
 
@@ -244,6 +264,7 @@ func mediaType(h http.Header, known ...string) (string, error) {
 // readBody reads a body, which must be UTF-8.
 func readBody(c *gin.Context) ([]byte, error) {
 	raw, err := body.Read(c.Writer, c.Request)
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	switch {
 	case err != nil:
 		return nil, err

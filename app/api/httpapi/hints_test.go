@@ -60,6 +60,18 @@ func TestHints(t *testing.T) {
 	assert.Contains(t, w.Body.String(), "forms of LibreTranslate go to POST /translate, those of DeepL to POST /v2/translate")
 }
 
+// A byte order mark before JSON, and 2.0 for a whole number, are as good as none and 2.
+func TestUsualVariantsOfJSON(t *testing.T) {
+	a, _ := newAPI()
+	for field, status := range map[string]int{`"alternatives":2.0`: 200, `"alternatives":2e0`: 200, `"alternatives":2.5`: 400, `"alternatives":"2"`: 400, `"alternatives":1e99`: 400} {
+		w := do(a.Handler(), "POST", "/translation", "\ufeff"+`{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"a","text":"a"}],`+field+`}}`)
+		assert.Equal(t, status, w.Code, "%s: %s", field, w.Body)
+		if status != 200 {
+			assert.Contains(t, w.Body.String(), "expected a whole number", field)
+		}
+	}
+}
+
 // GET / lists every route once, except those of single models.
 func TestRoutesAreListed(t *testing.T) {
 	a, _ := newAPI()

@@ -4,6 +4,7 @@
 //	GET, POST /v2/languages                type=source or target
 //	GET, POST /v2/usage                    characters used by the key, and its limit
 //	          /v2/glossaries, /v3/glossaries and their subpaths, /v2/glossary-language-pairs
+//	GET       /v3/style_rules, /v3/translation_memories, which are empty
 //	POST      /v2/document                 file, target_lang, source_lang; then /v2/document/ID and /v2/document/ID/result
 //
 // Requests are JSON, forms or queries. If keys are required, they are in the header "Authorization: DeepL-Auth-Key KEY", or in
@@ -53,12 +54,24 @@ func New(server *dialect.Server) dialect.Dialect {
 		api.Route("GET POST", "/v2/usage", func(call *dialect.Call) (any, error) { return usageOf(server.Gate.Usage(call.Context.Request)), nil }).Uncharged(),
 		api.Route("POST", "/v2/write/rephrase", refuse(dialect.RefuseAs(fault.NotOffered, "Rephrasing is not offered by this server."))),
 	}
+	for path, empty := range lists() {
+		routes = append(routes, api.Route("GET", path, func(*dialect.Call) (any, error) { return empty, nil }).Uncharged())
+	}
 	if server.Glossaries != nil {
 		routes = append(routes, glossaries{server.Glossaries}.routes(api)...)
 	} else {
 		routes = append(routes, noGlossaries(api)...)
 	}
 	return dialect.Dialect{Routes: routes, Prefixes: []string{"/v2/", "/v3/"}, Render: render}
+}
+
+// lists are the answers of routes that list what this service does not have.
+func lists() map[string]any {
+	return map[string]any{
+		"/v3/style_rules":                       gin.H{"style_rules": []any{}},
+		"/v3/translation_memories":              gin.H{"translation_memories": []any{}, "total_count": 0},
+		"/v3/translation_memories/:id/segments": gin.H{"segments": []any{}, "total_count": 0},
+	}
 }
 
 // statuses differ from the service's own API. DeepL's clients retry after 429 and 529 (overloaded), but not after 456 (quota

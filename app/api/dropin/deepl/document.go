@@ -42,7 +42,7 @@ func (d docs) submit(call *dialect.Call) (any, error) {
 	if !ok {
 		return nil, dialect.Refuse("Parameter 'file' not specified.")
 	}
-	file.Name = cmp.Or(file.Name, call.Text("filename"))
+	file.Name = cmp.Or(call.Text("filename"), file.Name)
 	to, from := target(call, call.Fields), source(call, call.Fields)
 	if format := call.Text("output_format"); format != "" && !strings.EqualFold("."+format, path.Ext(file.Name)) {
 		call.Fail(unsupported("output_format", "A document keeps its format."))

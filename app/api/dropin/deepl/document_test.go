@@ -114,19 +114,20 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		status        int
 		want          string
 	}{
-		"no target":        {"a.txt", "x", nil, 400, "Parameter 'target_lang' not specified."},
-		"unknown target":   {"a.txt", "x", []string{"target_lang", "XX"}, 400, "Value for 'target_lang' not supported."},
-		"unknown source":   {"a.txt", "x", []string{"target_lang", "FR", "source_lang", "XX"}, 400, "Value for 'source_lang' not supported."},
-		"formality":        {"a.txt", "x", []string{"target_lang", "FR", "formality", "more"}, 400, "'formality' is not supported for given 'target_lang'."},
-		"format":           {"a.txt", "x", []string{"target_lang", "FR", "output_format", "pdf"}, 400, "Value for 'output_format' not supported. A document keeps its format."},
-		"the same format":  {"a.txt", "x", []string{"target_lang", "FR", "output_format", "TXT"}, 200, "document_key"},
-		"name in a field":  {"", "x", []string{"target_lang", "FR", "filename", "a.txt"}, 200, "document_key"},
-		"no name":          {"", "x", []string{"target_lang", "FR"}, 400, "can be translated"},
-		"no kind":          {"a.xyz", "x", []string{"target_lang", "FR"}, 400, "can be translated"},
-		"empty":            {"a.txt", "", []string{"target_lang", "FR"}, 400, "The document is empty."},
-		"no such model":    {"a.txt", "x", []string{"target_lang", "FR", "model", "nope"}, 404, "There is no model"},
-		"far too large":    {"a.txt", strings.Repeat("x", 5<<20), []string{"target_lang", "FR"}, 413, "The document has 5242880 bytes"},
-		"too many of them": {"a.txt", lines(1001), []string{"target_lang", "FR"}, 413, "The document has more than 1000 different texts"},
+		"no target":                      {"a.txt", "x", nil, 400, "Parameter 'target_lang' not specified."},
+		"unknown target":                 {"a.txt", "x", []string{"target_lang", "XX"}, 400, "Value for 'target_lang' not supported."},
+		"unknown source":                 {"a.txt", "x", []string{"target_lang", "FR", "source_lang", "XX"}, 400, "Value for 'source_lang' not supported."},
+		"formality":                      {"a.txt", "x", []string{"target_lang", "FR", "formality", "more"}, 400, "'formality' is not supported for given 'target_lang'."},
+		"format":                         {"a.txt", "x", []string{"target_lang", "FR", "output_format", "pdf"}, 400, "Value for 'output_format' not supported. A document keeps its format."},
+		"the same format":                {"a.txt", "x", []string{"target_lang", "FR", "output_format", "TXT"}, 200, "document_key"},
+		"name in a field that says more": {"blob", "x", []string{"target_lang", "FR", "filename", "a.txt"}, 200, "document_key"},
+		"name in a field":                {"", "x", []string{"target_lang", "FR", "filename", "a.txt"}, 200, "document_key"},
+		"no name":                        {"", "x", []string{"target_lang", "FR"}, 400, "can be translated"},
+		"no kind":                        {"a.xyz", "x", []string{"target_lang", "FR"}, 400, "can be translated"},
+		"empty":                          {"a.txt", "", []string{"target_lang", "FR"}, 400, "The document is empty."},
+		"no such model":                  {"a.txt", "x", []string{"target_lang", "FR", "model", "nope"}, 404, "There is no model"},
+		"far too large":                  {"a.txt", strings.Repeat("x", 5<<20), []string{"target_lang", "FR"}, 413, "The document has 5242880 bytes"},
+		"too many of them":               {"a.txt", lines(1001), []string{"target_lang", "FR"}, 413, "The document has more than 1000 different texts"},
 	} {
 		contentType, body := compattest.Form(test.file, test.content, test.fields...)
 		w := post(server, "/v2/document", contentType, body)

@@ -34,6 +34,24 @@ func TestIgnored(t *testing.T) {
 	assert.Equal(t, `<x translate="no">é`, tags("x").mark("<x>é", 4))
 }
 
+// A translation has no space before an ignored element that its source does not have.
+func TestGlue(t *testing.T) {
+	for _, test := range []struct{ source, translation, want string }{
+		{"Hello,<x>a</x>", "Bonjour, <x>a</x>", "Bonjour,<x>a</x>"},
+		{"Hello,<x id='1'/> you", "Bonjour,  <x id='1'/> toi", "Bonjour,<x id='1'/> toi"},
+		{"Hello, <x>a</x>", "Bonjour, <x>a</x>", "Bonjour, <x>a</x>"},
+		{"Hello\n<x>a</x>", "Bonjour <x>a</x>", "Bonjour <x>a</x>"},
+		{"<x>a</x> hello", "Bonjour <x>a</x>", "Bonjour <x>a</x>"},
+		{`"<x>a</x>" is`, "« <x>a</x> » est", "« <x>a</x> » est"},
+		{"A:<x>a</x>B:<x>b</x>", "A : <x>a</x>B : <x>b</x>", "A :<x>a</x>B :<x>b</x>"},
+		{"A:<x>a</x>B:<x>b</x>", "B : <x>b</x>A : <x>a</x>", "B : <x>b</x>A : <x>a</x>"}, // another order
+		{"A:<x>a</x>", "A", "A"}, {"", "A <x>", "A <x>"}, {"A<x", "A <x", "A <x"},
+	} {
+		assert.Equal(t, test.want, tags("x").glue(test.source, test.translation))
+	}
+	assert.Equal(t, "a <x>", ignored(nil).glue("a<x>", "a <x>"))
+}
+
 func FuzzIgnored(f *testing.F) {
 	f.Add("x,y", "<x>a</x> <y/>")
 	f.Add("x", `<x translate="no" translate="no"><x`)
@@ -41,5 +59,6 @@ func FuzzIgnored(f *testing.F) {
 	f.Fuzz(func(t *testing.T, names, text string) {
 		ig := tags(names)
 		assert.Equal(t, text, ig.unmark(ig.mark(text, 0)))
+		assert.Equal(t, text, ig.glue(text, text))
 	})
 }

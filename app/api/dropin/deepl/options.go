@@ -102,6 +102,47 @@ func (ig ignored) unmark(text string) string {
 	})
 }
 
+// glue removes spaces that a translation has before an ignored element and that its source, without marks, does not have: languages
+// with spaces between sentences add them. A space inside quotation marks stays.
+func (ig ignored) glue(source, translation string) string {
+	before, after := ig.places(source), ig.places(translation)
+	if len(before) != len(after) {
+		return translation
+	}
+	var out strings.Builder
+	end := 0
+	for i := range after {
+		lead, between := source[:before[i]], translation[end:after[i]]
+		if lead != "" && !strings.ContainsAny(lead[len(lead)-1:], " \t\r\n\"'") && sameElement(source[before[i]:], translation[after[i]:]) {
+			between = strings.TrimRight(between, " ")
+		}
+		out.WriteString(between)
+		end = after[i]
+	}
+	return out.String() + translation[end:]
+}
+
+// places returns the starts of the elements.
+func (ig ignored) places(text string) (at []int) {
+	ig.edit(text, func(out *strings.Builder, rest string) string {
+		at = append(at, strings.LastIndexByte(text[:len(text)-len(rest)], '<'))
+		return rest
+	})
+	return at
+}
+
+// sameElement reports whether two texts begin with the same start tag and text.
+func sameElement(one, other string) bool {
+	next := func(text string) string {
+		text = text[:1+strings.IndexByte(text[1:]+"<", '<')]
+		if tag, _, _ := strings.Cut(text, ">"); strings.HasSuffix(tag, "/") {
+			return tag
+		}
+		return text
+	}
+	return next(one) == next(other)
+}
+
 // edit calls after at the end of the name of each start tag, with the remaining text, and continues with its result. Writes to
 // out come before that.
 func (ig ignored) edit(text string, after func(out *strings.Builder, rest string) string) string {

@@ -41,7 +41,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	}
 	out := translations{make([]translation, len(results))}
 	for i, r := range results {
-		out.Translations[i] = translation{DetectedSourceLanguage: code(dialect.SourceOf(r)), Text: o.ignored.unmark(r.Text), ModelTypeUsed: o.model}
+		out.Translations[i] = translation{DetectedSourceLanguage: code(dialect.SourceOf(r)), Text: o.ignored.glue(texts[i], o.ignored.unmark(r.Text)), ModelTypeUsed: o.model}
 		if o.billed {
 			n, err := o.format.Characters(call.Context.Request.Context(), texts[i])
 			if err != nil {
