@@ -35,6 +35,8 @@ func faulty(service http.Handler) http.Handler {
 			http.Redirect(w, r, "http://127.0.0.2/"+path, http.StatusFound)
 		case fault == "wrong":
 			_, _ = fmt.Fprint(w, `{"result":[{"id":"other","text":"ONE"}]}`)
+		case fault == "failed":
+			_, _ = fmt.Fprint(w, `{"result":[{"id":"0","error":{"code":"unfinished","message":"no end"}}]}`)
 		case fault == "html":
 			_, _ = fmt.Fprint(w, "<html>")
 		case fault == "down":

@@ -1,8 +1,10 @@
 // Results of requests, and checks that they belong to them.
-import { InvalidAnswerError } from './errors.js';
+import { DragomanError, InvalidAnswerError } from './errors.js';
 
-// resultOf returns a result of an answer. Where a request has one language it is not named.
+// resultOf returns a result of an answer. Where a request has one language it is not named. It throws the error that a record has in
+// place of a translation.
 export function resultOf(value, { langs, named }) {
+  if (value?.error) throw new DragomanError(`record ${value.id}: ${value.error.message ?? 'it failed'}`, { code: value.error.code });
   if (typeof value?.id !== 'string' || typeof value.text !== 'string') throw new InvalidAnswerError('a result has no id or no text');
   return { ...value, toLang: named ? (value.toLang ?? '') : langs[0] };
 }

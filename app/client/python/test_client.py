@@ -64,6 +64,7 @@ class ClientTest(unittest.TestCase):
             Client(URL, key="a\nb")
         with self.assertRaisesRegex(Error, "has moved to"):
             at("moved").translate("one", **LANGUAGES)
+        self.assertIn("record '0': no end", str(self.fails("unfinished", at("failed").translate, "one", **LANGUAGES)))
         for path in "wrong", "html":
             with self.assertRaises(InvalidAnswerError):
                 at(path).translate("one", **LANGUAGES)

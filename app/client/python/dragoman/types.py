@@ -162,7 +162,10 @@ def results(answers: object, ids: Sequence[str], langs: Sequence[str], named: bo
 
 
 def result(value: object, langs: Sequence[str], named: bool) -> Result:
-    """Parse a result. Without named it is in the only language."""
+    """Parse a result. Without named it is in the only language. Raises the error that a record has in place of a translation."""
+    if isinstance(value, dict) and value.get("error"):
+        error = service_error(value["error"]) or Error("the service does not say why a record failed")
+        raise type(error)(f"record {value.get('id')!r:.100}: {error.message}", code=error.code)
     if not isinstance(value, dict) or not isinstance(value.get("id"), str) or not isinstance(value.get("text"), str):
         raise InvalidAnswerError("a result has no id or no text")
     to_lang = value.get("toLang", "") if named else langs[0]
