@@ -208,12 +208,13 @@ const enoughWeight = 12 * plainWeight
 // It returns false for codes of no family. Japanese includes Han, so Chinese text is accepted as Japanese. Only the first
 // kilobytes are read.
 func WrongScript(text, code string) bool {
-	return outweighed(text, entries[code].scripts, word.weight)
+	return outweighed(text, entries[code].scripts, word.weight, enoughWeight)
 }
 
 // outweighed reports whether the letters of other scripts have enough weight to tell the language of a text, and those of some
-// scripts weigh less than a ninth of them. It returns false without scripts.
-func outweighed(text string, scripts script, weightOfForeign func(word) int) bool {
+// scripts weigh less than a ninth of them; alone is the weight that is enough without any of the latter. It returns false without
+// scripts.
+func outweighed(text string, scripts script, weightOfForeign func(word) int, alone int) bool {
 	if scripts == 0 {
 		return false
 	}
@@ -225,14 +226,15 @@ func outweighed(text string, scripts script, weightOfForeign func(word) int) boo
 			foreign += weightOfForeign(w)
 		}
 	}
-	return foreign >= enoughWeight && own*9 < foreign
+	return foreign >= enoughWeight && own*9 < foreign || own == 0 && foreign >= alone
 }
 
 // WrongSource reports whether a text is certainly not in a language from which it is to be translated: its letters are neither in
 // the language's scripts nor in Latin, in which every language has names. As for [WrongScript], only the first kilobytes are read.
 func WrongSource(text, code string) bool {
 	scripts := entries[code].scripts
-	return scripts != 0 && outweighed(text, scripts|latin, word.full)
+	const four = 4 * plainWeight // letters
+	return scripts != 0 && outweighed(text, scripts|latin, word.full, four)
 }
 
 // LeftCharacters reports whether a translation from one language to another that has no Han, kana or Hangul has such letters of

@@ -210,3 +210,24 @@ func TestLeftCharacters(t *testing.T) {
 		assert.Equal(t, test.want, LeftCharacters(test.translation, test.from, test.to), test.translation)
 	}
 }
+
+func TestWrongSource(t *testing.T) {
+	for _, test := range []struct {
+		text, code string
+		want       bool
+	}{
+		{"Привет, как дела?", "en", true},
+		{"שלום, מה שלומך?", "en", true},
+		{"שלום", "fr", true},
+		{"今日は", "de", true},
+		{"αβγ", "en", false}, // as in a formula
+		{"Москва is a city.", "en", false},
+		{"Hello", "ru", false}, // names are Latin in every language
+		{"Привет", "uk", false},
+		{"東京", "zh", false},
+		{"12:30", "en", false},
+		{"Привет", "xx", false},
+	} {
+		assert.Equal(t, test.want, WrongSource(test.text, test.code), test.text)
+	}
+}
