@@ -116,33 +116,35 @@ func dateOf(text, lang string) (d day, ok bool) {
 	return d, false
 }
 
-// dayFirst and monthFirst match dates with the names of months.
+// dayFirst and monthFirst match dates with the names of months at the start of a text.
 var (
-	dayFirst   = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|er|\.)? (?:of |de )?(\pL{3,12})\b\.?(?:,? (?:de )?([12]\d{3})\b)?`)
-	monthFirst = regexp.MustCompile(`\b(\pL{3,12})\.? (\d{1,2})(?:st|nd|rd|th)?\b(?:,? ([12]\d{3})\b)?`)
+	dayFirst   = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er|\.)? (?:of |de )?(\pL{3,12})\b\.?(?:,? (?:de )?([12]\d{3})\b)?`)
+	monthFirst = regexp.MustCompile(`^(\pL{3,12})\.? (\d{1,2})(?:st|nd|rd|th)?\b(?:,? ([12]\d{3})\b)?`)
 )
 
-// Dates returns the byte ranges of the dates with the names of months in a text of a language, in order.
-func Dates(text, lang string) (list [][2]int) {
+// longestDate is the maximum length in bytes of a date with the name of its month, longestMonth that of the name.
+const longestDate, longestMonth = 64, 24
+
+// DateAt returns the byte range of the date, with the name of its month, whose day is the number at byte i of a text of a language.
+// end is 0 if there is none.
+func DateAt(text string, i int, lang string) (start, end int) {
 	if lexiconOf(lang).most == 0 {
-		return nil
+		return 0, 0
 	}
-	for at := 0; at < len(text); {
-		a, b := dayFirst.FindStringSubmatchIndex(text[at:]), monthFirst.FindStringSubmatchIndex(text[at:])
-		if a == nil || b != nil && b[0] < a[0] {
-			a = b
+	for _, form := range []*regexp.Regexp{dayFirst, monthFirst} {
+		start := i
+		if form == monthFirst {
+			before := strings.TrimRight(text[max(0, i-longestMonth-len(". ")):i], " .")
+			start = i - len(text[max(0, i-longestMonth-len(". ")):i]) + len(strings.TrimRightFunc(before, unicode.IsLetter))
 		}
-		if a == nil {
-			return list
+		window := text[start:min(len(text), start+longestDate)]
+		if n := len(form.FindString(window)); n > i-start {
+			if _, ok := dateOf(window[:n], lang); ok {
+				return start, start + n
+			}
 		}
-		if _, ok := dateOf(text[at+a[0]:at+a[1]], lang); ok {
-			list = append(list, [2]int{at + a[0], at + a[1]})
-			at += a[1]
-			continue
-		}
-		at += max(1, a[2]+1, a[3]) // behind the first word or number
 	}
-	return list
+	return 0, 0
 }
 
 // yearOf returns the year of an era, or a year.

@@ -25,7 +25,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-func TestDates(t *testing.T) {
+func TestDateAt(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Born 30 August 1991, died on March 5th, 2020.": {"30 August 1991", "March 5th, 2020"},
 		"on the 21st of June and Dec 24":                {"21st of June", "Dec 24"},
@@ -34,10 +34,16 @@ func TestDates(t *testing.T) {
 		"I may 5 times":                                 {"may 5"}, // no model takes it for a date where it copies the number
 	} {
 		var found []string
-		for _, at := range Dates(text, "en") {
-			found = append(found, text[at[0]:at[1]])
+		for i, end := 0, 0; i < len(text); i++ {
+			if i < end || text[i] < '0' || text[i] > '9' || i > 0 && text[i-1] >= '0' && text[i-1] <= '9' {
+				continue
+			}
+			if from, to := DateAt(text, i, "en"); to > 0 {
+				found, end = append(found, text[from:to]), to
+			}
 		}
 		assert.Equal(t, want, found, text)
 	}
-	assert.Empty(t, Dates("4 July", "xx"))
+	_, end := DateAt("4 July", 0, "xx")
+	assert.Zero(t, end)
 }

@@ -278,8 +278,8 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	a.text(translation[at:], after, loose)
 	a.original(m.to, len(s.Text), m.last)
 	out, err := a.result()
-	if err == nil {
-		err = check{s, s.Text, out}.brackets() // also of those that were masked
+	if err == nil && (check{s, s.Text, out}).isEmptied() { // also where brackets were masked
+		err = fmt.Errorf("%w: brackets have nothing in them any more", ErrLost)
 	}
 	return out, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/entity"
 	"dragoman/app/text/language"
 )
@@ -71,43 +72,51 @@ func (s Sentence) withAmounts(lang string) Sentence {
 
 // withMonths returns the spans with one for each date that has the name of its month: 30 August 1991.
 func (s Sentence) withMonths(lang string) []Span {
-	if !slices.ContainsFunc(s.Spans, func(span Span) bool { return s.Text[span.Start] <= '9' }) {
-		return s.Spans
-	}
-	dates := entity.Dates(s.Text, lang)
-	var spans []Span
-	for _, span := range s.Spans {
+	var spans []Span // nil until the first date
+	for i := 0; i < len(s.Spans); i++ {
 		s.looks.Past(1)
-		for len(dates) > 0 && dates[0][1] <= span.Start {
-			dates = dates[1:]
+		span, low := s.Spans[i], 0
+		if i > 0 {
+			low = s.Spans[i-1].End
 		}
-		switch {
-		case len(dates) > 0 && span.Kind == Number && span.Start >= dates[0][0] && span.End <= dates[0][1]:
-			date := Span{Start: dates[0][0], End: dates[0][1], Kind: Number}
-			if n := len(spans) - 1; n >= 0 && spans[n].Start == date.Start {
-				continue
-			} else if n < 0 || spans[n].End <= date.Start {
-				spans = append(spans, date)
-				continue
+		if span.Kind == Number && char.IsASCIIDigit(s.Text[span.Start]) {
+			if start, end := entity.DateAt(s.Text, span.Start, lang); end > 0 && start >= low {
+				last := i // the last span of the date
+				for last+1 < len(s.Spans) && s.Spans[last+1].Start < end && s.Spans[last+1].Kind == Number {
+					last++
+				}
+				if s.Spans[last].End <= end && (last+1 == len(s.Spans) || s.Spans[last+1].Start >= end) {
+					if spans == nil {
+						spans = slices.Clone(s.Spans[:i])
+					}
+					spans, i = append(spans, Span{Start: start, End: end, Kind: Number}), last
+					continue
+				}
 			}
-			spans = append(spans, span)
-		default:
+		}
+		if spans != nil {
 			spans = append(spans, span)
 		}
+	}
+	if spans == nil {
+		return s.Spans
 	}
 	return spans
 }
 
 // withNumbers returns the sentence with numbers in place of code that is digits and characters: 8時15分, 8万5千円.
 func (s Sentence) withNumbers() Sentence {
-	s.Spans = slices.DeleteFunc(slices.Clone(s.Spans), func(span Span) bool {
-		return span.Kind == Code && s.Text[span.Start:span.End] == "〇" // a digit of 二〇二四
-	})
-	for i, span := range s.Spans {
-		if span.Kind == Code && eastRun.MatchString(s.Text[span.Start:span.End]) {
-			s.Spans[i].Kind = Number
+	spans := make([]Span, 0, len(s.Spans))
+	for _, span := range s.Spans {
+		s.looks.Past(1)
+		if text := s.Text[span.Start:span.End]; span.Kind == Code && text == "〇" { // a digit of 二〇二四
+			continue
+		} else if span.Kind == Code && char.Last(text) >= 0x1100 && eastRun.MatchString(text) {
+			span.Kind = Number
 		}
+		spans = append(spans, span)
 	}
+	s.Spans = spans
 	return s
 }
 

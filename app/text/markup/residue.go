@@ -111,6 +111,9 @@ var (
 
 // isNumberSign reports whether the # at byte i stands for "number", for which languages have other signs.
 func isNumberSign(text string, i int) bool {
+	if strings.HasPrefix(text[i+1:], " of ") { // # of entries
+		return true
+	}
 	next, before := char.First(text[i+1:]), char.Last(strings.TrimRight(text[:i], " "))
 	return unicode.IsDigit(next) || char.OneOfRunes(next, "%{") || i > 0 && unicode.IsLetter(before) && char.OneOfRunes(next, ":.,)")
 }
@@ -234,7 +237,7 @@ func (c check) brackets() error {
 		}
 	}
 	switch {
-	case len(emptied.FindAllString(translation, -1)) > len(emptied.FindAllString(source, -1)):
+	case c.isEmptied():
 		return fmt.Errorf("%w: brackets have nothing in them any more", ErrLost)
 	case want.open == want.closed && got.open != got.closed:
 		return fmt.Errorf("%w: a bracket is missing", ErrLost)
@@ -244,8 +247,13 @@ func (c check) brackets() error {
 	return nil
 }
 
+// isEmptied reports whether brackets or quotes have nothing in them any more.
+func (c check) isEmptied() bool {
+	return len(emptied.FindAllString(c.translation, -1)) > len(emptied.FindAllString(c.source, -1))
+}
+
 // shortAside matches a text with an aside of one short word, and a text that is one aside.
-var shortAside = regexp.MustCompile(`[(（]\s*\pL{1,6}\s*[)）]|【[^】]{1,12}】|^\s*[(（].*[)）]\s*$`)
+var shortAside = regexp.MustCompile(`[(（]\s*(?:[abd-qs-zA-Z]|\pL\p{Ll}{1,5}|\p{Lo}{1,6})\s*[)）](?:\PL|$)|【[^】]{1,12}】|^\s*[(（].*[)）]\s*$`)
 
 // label matches the letter of a button or of an item of a list.
 var label = regexp.MustCompile(`\([A-Z]\)`)

@@ -66,12 +66,13 @@ type finer struct {
 	end, next int     // the end of the first part, and the start of the second one
 }
 
-// The costs of places to cut, added to the distance from the middle, which is 0 to 0.5 of the length: a comma beats a space
-// unless it is close to an end, and a space always beats a place inside a word.
+// The costs of places to cut, added to the distance from the middle, which is 0 to 0.5 of the length: a comma beats a conjunction,
+// which beats a space, unless it is close to an end, and a space always beats a place inside a word.
 const (
 	costSentence     = 0
 	costClause       = 0.05 // behind ";" or ":", before a dash
 	costComma        = 0.1  // or a bracket
+	costConjunction  = 0.25
 	costSpace        = 0.4
 	costAbbreviation = 0.5
 	costIdeograph    = 1.1
@@ -112,12 +113,33 @@ func (f *finer) kind(end, next int) float64 {
 		return costClause
 	case strings.ContainsRune(",،、，၊・", before), closeBracket(before), openBracket(after):
 		return costComma
+	case spaced && conjunctions[f.word(next)]:
+		return costConjunction
 	case spaced:
 		return costSpace
 	case opening(after) || closing(before):
 		return costComma
 	}
 	return costIdeograph
+}
+
+// conjunctions are words before which a speaker pauses where a text has no commas.
+var conjunctions = func() map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq("and or but because while which und oder aber weil denn et ou mais car puis pero porque que mas perché и или но maar och men ale") {
+		set[word] = true
+	}
+	return set
+}()
+
+// word returns the word that starts at byte i, or "" for a long one.
+func (f *finer) word(i int) string {
+	const longest = 16 // in bytes
+	rest := f.text[i:min(len(f.text), i+longest)]
+	if end := strings.IndexByte(rest, ' '); end > 0 {
+		return rest[:end]
+	}
+	return ""
 }
 
 // abbreviated reports whether the full stop before end belongs to an abbreviation.

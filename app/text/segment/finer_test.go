@@ -23,6 +23,8 @@ func TestFiner(t *testing.T) {
 		{"a dash", "en", "They came to the city ¦— in the evening of that day"},
 		{"a dash without spaces", "en", "They came to the city—¦in the evening of that day"},
 		{"words", "en", "one two three ¦four five six"},
+		{"a conjunction", "en", "we went home early that day ¦and ate the bread"},
+		{"a comma rather than a conjunction", "en", "we went home early, ¦that day and ate the bread"},
 		{"a word", "en", "abcd¦efgh"},
 		{"a long word", "en", "a ¦" + strings.Repeat("b", 50)},
 		{"German", "de", "Ich weiß nicht, ¦z. B. wann er kommt"},
