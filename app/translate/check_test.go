@@ -32,7 +32,7 @@ func TestCheckOfTranslations(t *testing.T) {
 		{Text, "''Yes,'' she said.", "„Ja“, sagte sie.", 0, ""},
 		{Text, "The AI plays.", "Die KI spielt.", 0, ""},
 		{Text, "Press ENTER now.", "Drücke EINGÄBE jetzt.", 0, ""},
-		{Text, "Pictures (px)", "Bilder px", MarkupLost, "1 brackets"},
+		{Text, "Pictures (old)", "Bilder alt", MarkupLost, "1 brackets"},
 		{Text, "US Legal Extra Paper", "US-Legal Extra Paper", 0, ""},
 		{HTML, "<p>Open <b>it</b> now.</p>", "Öffne <b>es</b> jetzt.", 0, ""},
 		{HTML, "<p>Open <b>it</b> now.</p>", "Öffne es</b> jetzt.", MarkupLost, "1 are missing"},
