@@ -146,6 +146,10 @@ var sameSigns = strings.NewReplacer("，", ",", "、", ",", "،", ",", "；", ";
 
 // separated writes text of a group, with separators in their style.
 func (w *writer) separated(g *node, t string) {
+	if g.signs == "" { // there are none in another style
+		w.plain(g.base, t)
+		return
+	}
 	at := 0
 	for _, m := range separator.FindAllStringIndex(t, -1) {
 		if strings.ContainsAny(sameSigns.Replace(t[m[0]:m[1]]), g.signs) {
