@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs published clients of LibreTranslate, DeepL, Azure, Google, OpenAI and Triton, as they are, against a server:
+# Runs published clients of LibreTranslate, DeepL, Azure, Google, OpenAI, Triton and agents, as they are, against a server:
 #
 #   scripts/clients/run.sh                                  the one in server/, without a model
 #   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys, and with gRPC at GRPC_URL (localhost:8001)
