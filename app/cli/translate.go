@@ -278,7 +278,7 @@ func (j *local) translateLines(ctx context.Context, name string, first int, line
 	j.partly.what = "lines"
 	j.partly.all += len(lines)
 	request := j.request()
-	request.Alternatives = j.alternatives
+	request.Alternatives, request.Unfinished = j.alternatives, !j.strict
 	var at []int // the lines of the records
 	for i, line := range lines {
 		request.Records = append(request.Records, translate.Record{ID: fmt.Sprintf("%s %d", name, first+i), Text: line})
@@ -297,10 +297,7 @@ func (j *local) translateLines(ctx context.Context, name string, first int, line
 		translated, err := j.translator.Translate(ctx, request)
 		if err == nil {
 			for i, r := range translated {
-				results[at[i]].Text = r.Text
-				for _, a := range r.Alternatives {
-					results[at[i]].Alternatives = append(results[at[i]].Alternatives, client.Alternative(a))
-				}
+				results[at[i]] = j.line(r)
 			}
 			break
 		}
@@ -319,6 +316,19 @@ func (j *local) translateLines(ctx context.Context, name string, first int, line
 	return j.out.print(results)
 }
 
+// line returns the result of a line; it reports a translation without an end, and returns an empty result instead.
+func (j *local) line(r translate.Result) (out client.Result) {
+	if r.Flags.Has(translate.Truncated) {
+		j.partly.report(j.Stderr, fmt.Errorf("%s: the translation reached the limit of tokens before its end: send shorter sentences", r.ID))
+		return out
+	}
+	out.Text = r.Text
+	for _, a := range r.Alternatives {
+		out.Alternatives = append(out.Alternatives, client.Alternative(a))
+	}
+	return out
+}
+
 // faultyRecords returns the range of the records, of so many, that an error is about; an empty range for other errors.
 func faultyRecords(err error, records int) (from, to int) {
 	refused, ok := errors.AsType[*translate.Error](err)
@@ -334,10 +344,9 @@ func faultyRecords(err error, records int) (from, to int) {
 	return 0, 0
 }
 
-// lineError returns an error that begins with the name of a line instead of the record's, without advice for programs.
+// lineError returns an error that begins with the name of a line instead of the record's.
 func lineError(line string, err error) error {
 	refused, _ := errors.AsType[*translate.Error](err)
 	message, _ := strings.CutPrefix(refused.Message, "record "+excerpt.Quote(line)+": ")
-	message, _, _ = strings.Cut(message, ", or set detail in a request")
 	return fmt.Errorf("%s: %s", line, message)
 }

@@ -21,7 +21,10 @@ import (
 )
 
 // echo is an engine that answers with the source's pieces, and a tokenizer of bytes.
-type echo struct{ requests int }
+type echo struct {
+	requests int
+	endless  bool // translations of texts that begin with z have no end
+}
 
 func (e *echo) Stream(_ context.Context, _ engine.Request,
 	next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
@@ -31,7 +34,8 @@ func (e *echo) Stream(_ context.Context, _ engine.Request,
 		if err != nil || !ok {
 			return err
 		}
-		if err := each(i, engine.Result{Result: search.Result{Tokens: job.Source[1 : len(job.Source)-1]}}); err != nil {
+		tokens := job.Source[1 : len(job.Source)-1]
+		if err := each(i, engine.Result{Result: search.Result{Tokens: tokens, Truncated: e.endless && len(tokens) > 0 && tokens[0] == 'z'}}); err != nil {
 			return err
 		}
 	}
@@ -149,6 +153,21 @@ func TestBadLines(t *testing.T) {
 			assert.Contains(t, r.stderr, test.err)
 		})
 	}
+}
+
+// Lines whose translations have no end are reported together: the others are not translated again for each.
+func TestEndlessLinesAreTranslatedOnce(t *testing.T) {
+	requests := func(lines ...string) int {
+		var out, reports strings.Builder
+		job, engine := echoJob(t, &out)
+		engine.endless, job.Program = true, &Program{Stderr: &reports}
+		require.NoError(t, job.translateLines(t.Context(), "line", 1, lines))
+		assert.Equal(t, "one\n"+strings.Repeat("\n", len(lines)-1), out.String())
+		assert.Equal(t, len(lines)-1, strings.Count(reports.String(), "the translation reached the limit of tokens before its end"))
+		assert.Contains(t, reports.String(), "dragoman: line 2: ")
+		return engine.requests
+	}
+	assert.Equal(t, requests("one", "zab"), requests("one", "zab", "zcd", "zef", "zgh"))
 }
 
 // The progress of one long text is told sentence by sentence.

@@ -84,7 +84,7 @@ func TestTranslateCommandNamesTheLine(t *testing.T) {
 		"translate", "--from", "en", "--to", "fr")
 	assert.Equal(t, cli.ExitPartly, r.code)
 	assert.Equal(t, []string{
-		"dragoman: line 2: the translation reached the limit of 5 tokens before its end: send shorter sentences", "dragoman: 1 of 2 lines were not translated: see above",
+		"dragoman: line 2: the translation reached the limit of tokens before its end: send shorter sentences", "dragoman: 1 of 2 lines were not translated: see above",
 	}, r.errorLines())
 	assert.Regexp(t, `^.+\n\n$`, r.stdout)
 
