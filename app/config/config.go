@@ -23,7 +23,7 @@ import (
 const DefaultGRPCPort = 8001
 
 // Config is the whole configuration. [Parse] returns it with valid values only. The help tags are the text of
-// docs/configuration.md and of `dragoman help`, the use tags are the valid values, see [rule].
+// docs/configuration.md and of `dragoman help config`, the use tags are the valid values, see [rule].
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" use:"0 to 65535" help:"port to listen on; 0 takes a free one and logs it"`

@@ -226,12 +226,13 @@ func (f *pulled) failure() *fault.Failure {
 
 // fetch pulls the model when it is its turn.
 func (p *puller) fetch(f *pulled) {
-	err := p.ctx.Err()
+	var err error
 	select {
 	case p.turn <- struct{}{}:
 		err = p.pull(f)
 		<-p.turn
 	case <-p.ctx.Done():
+		err = p.ctx.Err()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
