@@ -134,7 +134,7 @@ func (r *reader) says(instructions string) bool {
 // unclear reports whether the message has instructions.
 func (r *reader) unclear() bool {
 	begin := r.head[:min(len(r.head), 2000)]
-	last := r.user[strings.LastIndexByte(strings.TrimSpace(r.user), '\n')+1:]
+	last := r.user[strings.LastIndexByte(strings.TrimRight(r.user, space), '\n')+1:]
 	last = last[:min(len(last), 300)]
 	return r.asks && (!languagesIn(begin).none() || r.says(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) || len(last) < len(r.user) && asks.MatchString(last) && !languagesIn(last).none()
 }

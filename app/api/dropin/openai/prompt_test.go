@@ -64,7 +64,7 @@ func TestInstructionsAreNotTranslated(t *testing.T) {
 		"Translate to French.\n\n- Keep names.\n- Be brief.\n\nA dog.",
 		"Please translate to French and then say what you think of A dog",
 		"Act as a translator into French and answer A dog",
-		"A dog.\n\nPlease translate to French.",
+		"A dog.\n\nPlease translate to French.", "\n\n\nA dog.\n\nPlease translate to French.",
 		"Übersetze ins Französische: A dog.", "Traduis en français :\nA dog.", "Переведи на французский: A dog.", "Traduce al francés:\n\nA dog.",
 	} {
 		for _, model := range []string{"dragoman:fr", "dragoman"} {

@@ -217,10 +217,7 @@ func (s *schema) shape(out *splitter, value any, text string) bool {
 
 // textsOf returns the texts of a JSON list or object, or of a message with numbers or separators, or a single text.
 func textsOf(value any, text string) (texts []string, ok bool) {
-	if inner, isObject := value.(map[string]any); isObject && len(inner) == 1 {
-		for _, value = range inner {
-		}
-	}
+	value = unwrapped(value)
 	if list, isList := value.([]any); isList {
 		for _, item := range list {
 			text, isText := item.(string)
@@ -257,17 +254,22 @@ func textsOf(value any, text string) (texts []string, ok bool) {
 	return texts, len(texts) <= maxParts
 }
 
+// unwrapped returns the value of the only member of an object, or the value itself.
+func unwrapped(value any) any {
+	if object, ok := value.(map[string]any); ok && len(object) == 1 {
+		for _, value = range object {
+		}
+	}
+	return value
+}
+
 // sources are names of texts in a program's JSON.
 var sources = []string{"original", "text", "source", "content", "value", "string", "input"}
 
 // objects adds a list of objects in the form of a schema: each repeats the members of the message's object that have the same
 // names, and has one more, the translation of its text. It reports whether the message has such a list.
 func (s *schema) objects(out *splitter, value any, in match) bool {
-	if inner, ok := value.(map[string]any); ok && len(inner) == 1 {
-		for _, value = range inner {
-		}
-	}
-	list, ok := value.([]any)
+	list, ok := unwrapped(value).([]any)
 	if !ok || len(s.Required) == 0 {
 		return false
 	}
