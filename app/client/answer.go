@@ -52,6 +52,12 @@ func (q *query) result(in resultInput) (Result, error) {
 	return r, nil
 }
 
+// recordError returns the error of a record alone, with the record's number in the request.
+func (q *query) recordError(e *Error, record int) error {
+	e.Field, e.RequestID = fmt.Sprintf("payload.records[%d].text", record), q.id
+	return e
+}
+
 // results parses the answer to a request and checks the answer with match.
 func (q *query) results(raw []byte) ([]Result, error) {
 	answer, err := decode[struct {
@@ -70,10 +76,10 @@ func (q *query) match(in []resultInput) ([]Result, error) {
 	}
 	results := make([]Result, len(in))
 	for i := range in {
-		r, err := q.result(in[i])
 		if e := in[i].Error; e != nil {
-			e.Field, e.RequestID = fmt.Sprintf("payload.records[%d].text", i%len(q.ids)), q.id
+			return nil, q.recordError(e, i%len(q.ids))
 		}
+		r, err := q.result(in[i])
 		if err != nil {
 			return nil, err
 		}

@@ -151,10 +151,10 @@ func (s *reader) cutOff(err error) error {
 
 // take returns a result after a check that the result is expected and has not come yet.
 func (s *reader) take(in resultInput) (Result, error) {
-	r, err := s.query.result(in)
-	if e := in.Error; e != nil && in.ID != nil {
-		e.Field, e.RequestID = fmt.Sprintf("payload.records[%d].text", max(0, slices.Index(s.query.ids, *in.ID))), s.query.id
+	if in.Error != nil && in.ID != nil {
+		return Result{}, s.query.recordError(in.Error, max(0, slices.Index(s.query.ids, *in.ID)))
 	}
+	r, err := s.query.result(in)
 	if err != nil {
 		return Result{}, err
 	}
