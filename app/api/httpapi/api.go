@@ -150,19 +150,18 @@ func (a *API) Server() *http.Server {
 
 // Handler returns the API without a server around it.
 func (a *API) Handler() http.Handler {
-	dropIns, inference := a.dialects()
-	return a.bodies.Serve(dialect.Tidy(a.router(), append(dropIns, inference)))
-}
-
-// dialects returns the APIs of other programs. Most paths below /v2 are DeepL's; inference has the rest.
-func (a *API) dialects() (others []dialect.Dialect, inference dialect.Dialect) {
-	return dropIns(a.server, a.cfg.Version, a.documents, a.models.names), openinference.New(a.inferenceConfig())
+	router, others := a.router()
+	return a.bodies.Serve(dialect.Tidy(router, others))
 }
 
 // Routes returns the paths and methods of the API.
-func (a *API) Routes() gin.RoutesInfo { return a.router().Routes() }
+func (a *API) Routes() gin.RoutesInfo {
+	router, _ := a.router()
+	return router.Routes()
+}
 
-func (a *API) router() *gin.Engine {
+// router returns a new router, and the APIs of other programs.
+func (a *API) router() (_ *gin.Engine, others []dialect.Dialect) {
 	router := a.newRouter(probes...)
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
@@ -172,14 +171,15 @@ func (a *API) router() *gin.Engine {
 	}
 	page := &frontPage{site: a.cfg.Site, version: a.cfg.Version, live: a.cfg.Live != nil, models: &a.models}
 	native := a.native(none, page)
-	dropIns, inference := a.dialects()
-	all := append(slices.Clone(dropIns), inference)
-	router.Use(native.UseRenderer, guardSites(a.server, a.cfg, all))
+	dropIns := dropIns(a.server, a.cfg.Version, a.documents, a.models.names)
+	inference := openinference.New(a.inferenceConfig()) // most paths below /v2 are DeepL's, the others of this API
+	others = append(slices.Clone(dropIns), inference)
+	router.Use(native.UseRenderer, guardSites(a.server, a.cfg, others))
 	if a.cfg.OnlyProbes {
 		a.server.Mount(router, native, a.limits.small)
 		router.NoRoute(a.limits.small, none.notFound)
 		router.NoMethod(a.limits.small, none.noMethod)
-		return router
+		return router, others
 	}
 	for _, api := range dropIns {
 		limit := a.limits.small
@@ -201,10 +201,10 @@ func (a *API) router() *gin.Engine {
 		d.Register(router.Group("", a.limits.small), none.notFound)
 	}
 	page.routes = routesOf(router)
-	nearest := func(c *gin.Context) { useNearestRenderer(c, all) }
+	nearest := func(c *gin.Context) { useNearestRenderer(c, others) }
 	router.NoRoute(nearest, a.limits.small, none.notFound)
 	router.NoMethod(nearest, a.limits.small, none.noMethod)
-	return router
+	return router, others
 }
 
 // mountTools serves the Model Context Protocol, whose tools call other routes of the router.

@@ -73,7 +73,7 @@ func TestClientsThatLeaveInTheMiddle(t *testing.T) {
 // An internal error during an answer is logged as an error, without a stack.
 func TestAnswerThatIsCutOff(t *testing.T) {
 	a, log := newAPI()
-	router := a.router()
+	router, _ := a.router()
 	router.GET("/cut", func(c *gin.Context) {
 		c.String(http.StatusOK, "begun")
 		_ = c.Error(errSecret)

@@ -174,7 +174,8 @@ func (r references) refer(n *yaml.Node, used map[string]bool) {
 
 // require adds the schemes of a security requirement to used.
 func (r references) require(requirement *yaml.Node, used map[string]bool) {
-	for i := 0; i+1 < len(r.resolve(requirement).Content); i += 2 {
+	requirement = r.resolve(requirement)
+	for i := 0; i+1 < len(requirement.Content); i += 2 {
 		used["#/components/securitySchemes/"+requirement.Content[i].Value] = true
 	}
 }
