@@ -185,16 +185,15 @@ func (w *weights) addAdapter(dir string) error {
 			}
 		}
 		if part == "" {
-			err = w.replace(of, own.tensors[name])
-		} else if changes[of] == nil {
+			if err := w.replace(of, own.tensors[name]); err != nil {
+				return fmt.Errorf("%s: tensor %.100q: %w: %w", own.path, name, err, errMerge)
+			}
+			continue
+		}
+		if changes[of] == nil {
 			changes[of] = map[string]Tensor{}
 		}
-		if err != nil {
-			return fmt.Errorf("%s: tensor %.100q: %w: %w", own.path, name, err, errMerge)
-		}
-		if part != "" {
-			changes[of][part] = own.tensors[name]
-		}
+		changes[of][part] = own.tensors[name]
 	}
 	for _, module := range slices.Sorted(maps.Keys(changes)) {
 		if err := w.change(a, module, changes[module]); err != nil {

@@ -108,7 +108,7 @@ func (b cpu) embed(stack string) string {
 }
 
 // int8Table returns the panels and scales of a table that the checkpoint itself has in 8 bits, so that nothing is lost, and their
-// factor; 0: the checkpoint has no such table, or its rows have another order as the head's. A table that is also the head is stored once.
+// factor; 0: the checkpoint has no such table, or its rows are not in the order of the head's. A table that is also the head is stored once.
 func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	t, err := b.w.ckpt.Tensor(table)
 	if err != nil || t.DType != checkpoint.I8 {

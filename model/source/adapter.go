@@ -65,8 +65,10 @@ func (p *Preparer) withBase(ctx context.Context, o origin, dir, out, work string
 	if err != nil {
 		return "", "", fmt.Errorf("the adapter's base: %w", err)
 	}
-	if converted, err := ctranslate2.IsConverted(model.Folder(from)); err != nil || converted {
-		return "", "", errors.Join(err, fmt.Errorf("the adapter's base, %s, has another form than Hugging Face's: name one in that form", base.name))
+	if converted, err := ctranslate2.IsConverted(model.Folder(from)); err != nil {
+		return "", "", fmt.Errorf("the adapter's base: %w", err)
+	} else if converted {
+		return "", "", fmt.Errorf("the adapter's base, %s, has another form than Hugging Face's: name one in that form", base.name)
 	}
 	both := filepath.Join(work, "adapted")
 	err = os.Mkdir(both, 0o755)
