@@ -88,10 +88,10 @@ func (l *LibreOffice) modern(ctx context.Context, o Order, most int64) (Order, e
 		return o, context.Cause(ctx)
 	}
 	info, missing := os.Stat(out)
-	switch exit := new(exec.ExitError); {
-	case errors.As(err, &exit) && exit.ExitCode() == 124:
+	switch exit, hasRun := errors.AsType[*exec.ExitError](err); {
+	case hasRun && exit.ExitCode() == 124:
 		return o, fault.New(fault.BrokenDocument, fileField, "LibreOffice did not convert the document in %v: save it as %s", l.limit, to)
-	case err != nil && exit == nil:
+	case err != nil && !hasRun:
 		return o, err
 	case err != nil, missing != nil:
 		return o, fault.New(fault.BrokenDocument, fileField, "LibreOffice cannot read the document: save it as %s, without a password", to)

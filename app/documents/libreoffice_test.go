@@ -87,6 +87,15 @@ func TestOldDocumentsAreConvertedInTurn(t *testing.T) {
 	assert.ErrorContains(t, err, "need LibreOffice")
 }
 
+// A conversion that cannot start is a fault of the service, not of the document.
+func TestConversionThatCannotStart(t *testing.T) {
+	l, err := NewLibreOffice(program(t, "exit 1"))
+	require.NoError(t, err)
+	t.Setenv("PATH", t.TempDir())
+	_, err = l.modern(t.Context(), Order{Name: "a.doc", File: []byte(oldFile)}, 1000)
+	assert.ErrorIs(t, err, exec.ErrNotFound)
+}
+
 // LibreOffice itself converts a document, and reads nothing that it links to.
 func TestLibreOffice(t *testing.T) {
 	soffice, err := exec.LookPath("soffice")
