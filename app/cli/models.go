@@ -25,8 +25,8 @@ func (p *Program) models() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "models", Short: "List the models of a repository, or of the cache", Args: noArguments,
 		Long: `Lists the models of a repository, their versions and the pipelines. Without a
-repository it lists the exported models of MODEL_WEIGHTS in the user's cache
-folder. Faults of the repository go to standard error, a line each.`,
+repository it lists those in the user's cache folder, of MODEL_WEIGHTS and of
+serve --models. Faults of the repository go to standard error, a line each.`,
 		RunE: func(*cobra.Command, []string) error { return p.listModels(dirs, asJSON) },
 	}
 	cmd.Flags().StringSliceVar(&dirs, "repository", nil, "model repository; can be repeated (MODEL_REPOSITORY)")
