@@ -23,7 +23,7 @@ go=${go#go}
 
 read -ra cc <<<"$(go env CC)"
 command -v "${cc[0]}" >/dev/null || die "there is no C compiler ${cc[0]}: install gcc or clang (apt install gcc libc6-dev)"
-versions=$(printf '#include <stdlib.h>\nclang __clang_major__ gcc __GNUC__\n' | "${cc[@]}" -E -P - 2>/dev/null | tail -n 1) ||
+versions=$("${cc[@]}" -E -P - 2>/dev/null <<<$'#include <stdlib.h>\nclang __clang_major__ gcc __GNUC__' | tail -n 1) ||
   die "${cc[0]} finds no headers of the C library: apt install libc6-dev"
 read -r _ clang _ gcc <<<"$versions"
 if [[ $clang =~ ^[0-9]+$ ]]; then
