@@ -109,6 +109,8 @@ func TestResidue(t *testing.T) {
 		{"Press (X) to run, (Y) to jump", "Drücke, (Y) zum Springen", true},
 		{"Press (X) to run", "Drücke （X） zum Laufen", false},
 		{"He is (not) here", "Er ist da", true},
+		{"他（不）在家", "He is at home", true},
+		{"click to (un)hide", "ein- oder ausblenden", false},
 		{"【note】the door is open", "die Tür ist offen", true},
 		{`he said \"yes\" to me`, `er sagte \"\" zu mir`, true},
 		{"call it", "rufe f() auf", false},

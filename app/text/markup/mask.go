@@ -278,8 +278,10 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	a.text(translation[at:], after, loose)
 	a.original(m.to, len(s.Text), m.last)
 	out, err := a.result()
-	if err == nil && (check{s, s.Text, out}).isEmptied() { // also where brackets were masked
-		err = fmt.Errorf("%w: brackets have nothing in them any more", ErrLost)
+	// Also where brackets were masked.
+	want, got := parenthesesOf(s.Text), parenthesesOf(out)
+	if err == nil && (check{s, s.Text, out}.isEmptied() || want.open == want.closed && got.open != got.closed) {
+		err = fmt.Errorf("%w: a bracket is missing, or has nothing in it any more", ErrLost)
 	}
 	return out, err
 }

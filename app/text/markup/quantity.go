@@ -111,7 +111,7 @@ func (s Sentence) withNumbers() Sentence {
 		s.looks.Past(1)
 		if text := s.Text[span.Start:span.End]; span.Kind == Code && text == "〇" { // a digit of 二〇二四
 			continue
-		} else if span.Kind == Code && char.Last(text) >= 0x1100 && eastRun.MatchString(text) {
+		} else if span.Kind == Code && strings.ContainsFunc(text, char.IsUnspaced) && eastRun.MatchString(text) {
 			span.Kind = Number
 		}
 		spans = append(spans, span)

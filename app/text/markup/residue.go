@@ -253,7 +253,7 @@ func (c check) isEmptied() bool {
 }
 
 // shortAside matches a text with an aside of one short word, and a text that is one aside.
-var shortAside = regexp.MustCompile(`[(（]\s*(?:[abd-qs-zA-Z]|\pL\p{Ll}{2,5}|\p{Lo}{1,6})\s*[)）](?:\PL|$)|【[^】]{1,12}】|^\s*[(（].*[)）]\s*$`)
+var shortAside = regexp.MustCompile(`[(（]\s*(?:[abd-qs-zA-Z]|\pL\p{Ll}{2,5}|\p{Lo}{1,6})\s*[)）](?:\P{Ll}|$)|【[^】]{1,12}】|^\s*[(（].*[)）]\s*$`)
 
 // label matches the letter of a button or of an item of a list.
 var label = regexp.MustCompile(`\([A-Z]\)`)
