@@ -21,7 +21,7 @@ import (
 var pairOfLanguages = regexp.MustCompile(`^[A-Za-z]{2,3}-[A-Za-z]{2,3}$`)
 
 // available returns the models that can be pulled and that all words describe. The error is of the sources that do not answer.
-func (p *Program) available(ctx context.Context, cfg config.Config, log *slog.Logger, words ...string) ([]source.Available, error) {
+func available(ctx context.Context, cfg config.Config, log *slog.Logger, words ...string) ([]source.Available, error) {
 	client, err := source.New(source.Config{Endpoint: cfg.Endpoint, Token: cfg.Token, Offline: bool(cfg.Offline), Index: cfg.ModelIndex, Log: log})
 	if err != nil {
 		return nil, &UsageError{err}
@@ -57,7 +57,7 @@ func (p *Program) listAvailable(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
-	list, unknown := p.available(ctx, cfg, log, words...)
+	list, unknown := available(ctx, cfg, log, words...)
 	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "MODEL\tLANGUAGES\tSIZE\tLICENSE")
 	for _, m := range list {
@@ -83,7 +83,7 @@ func (p *Program) choosePair(ctx context.Context, pair string) error {
 	if err != nil {
 		return err
 	}
-	list, unknown := p.available(ctx, cfg, log, pair)
+	list, unknown := available(ctx, cfg, log, pair)
 	var names []string
 	for _, m := range slices.Backward(list) { // those of the pair alone first
 		about := slices.DeleteFunc([]string{sizeOf(m), fmt.Sprintf("%d languages", m.Languages), m.License}, func(s string) bool { return s == "" })

@@ -35,8 +35,13 @@ model repository, and NAME:VERSION is printed before the folder. The default nam
 source: opus-mt-en-fr for Helsinki-NLP/opus-mt-en-fr. Does nothing if the newest version is the
 same model already: of the same revision and precision, and undamaged. If one model fails, the
 others are pulled all the same.`,
-		Args: func(_ *cobra.Command, models []string) error {
+		Args: func(cmd *cobra.Command, models []string) error {
 			if list {
+				for _, name := range []string{"revision", "out", "precision", "repository", "name"} {
+					if cmd.Flags().Changed(name) {
+						return usagef("pull --list takes no --%s: it only lists", name)
+					}
+				}
 				return nil
 			}
 			if len(models) == 1 && models[0] == "firefox" {

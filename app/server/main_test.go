@@ -103,6 +103,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"pull", "--name", "m", "--repository", "/models", "--out", "x"}, nil, `pull takes --out, or --name and a repository, not both`},
 		{[]string{"pull", "--name", "../m", "--repository", "/models"}, nil,
 			`"../m" is not a model's name: use 1 to 63 letters, digits or . _ -, the first a letter or digit`},
+		{[]string{"pull", "--list", "--out", "x", "french"}, nil, `pull --list takes no --out: it only lists`},
 		{[]string{"models", "m"}, nil, `models takes no arguments, got ["m"]`},
 		{[]string{"serve"}, []string{"MODEL_REPOSITORY=/models", "MODEL_WEIGHTS=a/b"},
 			"configuration: MODEL_REPOSITORY and MODEL_WEIGHTS are both set: unset one, and use `dragoman pull MODEL --repository DIR --name NAME` to add a model to a repository"},
