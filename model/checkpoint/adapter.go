@@ -37,9 +37,17 @@ const MaxAdapterConfig = 1 << 20
 type adapter struct {
 	Base   string          `json:"base_model_name_or_path"`
 	Alpha  float64         `json:"lora_alpha"`
-	Alphas json.RawMessage `json:"alpha_pattern"` // an object of patterns of modules; the first that matches counts
 	Root   bool            `json:"use_rslora"`
 	DoRA   bool            `json:"use_dora"`
+	Alphas json.RawMessage `json:"alpha_pattern"`
+
+	alphas []alphaOf // of Alphas, in their order
+}
+
+// alphaOf is the alpha of the modules whose names match a pattern. The first that matches counts.
+type alphaOf struct {
+	pattern *regexp.Regexp
+	alpha   float64
 }
 
 // plainFields are the fields of an adapter's configuration that do not change how its tensors are merged: where the trained matrices
@@ -86,30 +94,33 @@ func parseAdapter(raw []byte) (a adapter, err error) {
 	if err = errors.Join(err, o.Err); err != nil {
 		return a, fmt.Errorf("%s: %w: %w", AdapterConfigFile, err, errMerge)
 	}
+	if o.Get("alpha_pattern") != nil {
+		err = object.Each(a.Alphas, func(pattern string, value json.RawMessage) error {
+			found, err := regexp.Compile(`^(.*\.)?(` + pattern + `)$`) // as peft matches
+			alpha := alphaOf{pattern: found}
+			if err == nil {
+				err = json.Unmarshal(value, &alpha.alpha)
+			}
+			a.alphas = append(a.alphas, alpha)
+			return err
+		})
+	}
+	if err != nil {
+		return a, fmt.Errorf("%s: \"alpha_pattern\": %w", AdapterConfigFile, err)
+	}
 	return a, nil
 }
 
 // scale returns the factor of a module's change of rank r.
-func (a adapter) scale(module string, r int) (float32, error) {
-	alpha, found := a.Alpha, false
-	patterns := a.Alphas
-	if len(patterns) == 0 || string(patterns) == "null" {
-		patterns = json.RawMessage("{}")
-	}
-	err := object.Each(patterns, func(pattern string, value json.RawMessage) error {
-		matches, err := regexp.Compile(`^(.*\.)?(` + pattern + `)$`) // as peft matches
-		if err == nil && !found && matches.MatchString(module) {
-			found, err = true, json.Unmarshal(value, &alpha)
-		}
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("%s: \"alpha_pattern\": %w", AdapterConfigFile, err)
+func (a adapter) scale(module string, r int) float32 {
+	alpha := a.Alpha
+	if i := slices.IndexFunc(a.alphas, func(of alphaOf) bool { return of.pattern.MatchString(module) }); i >= 0 {
+		alpha = a.alphas[i].alpha
 	}
 	if a.Root {
-		return float32(alpha / math.Sqrt(float64(r))), nil
+		return float32(alpha / math.Sqrt(float64(r)))
 	}
-	return float32(alpha / float64(r)), nil
+	return float32(alpha / float64(r))
 }
 
 // openAdapter opens the adapter in dir, or returns nil weights if there is none. The caller must close the weights.
@@ -262,11 +273,9 @@ func (w *weights) change(a adapter, module string, parts map[string]Tensor) erro
 	case a.DoRA != (parts[partMagnitude].Shape != nil):
 		return fmt.Errorf("\"use_dora\" is %t, which %s contradicts", a.DoRA, partMagnitude)
 	}
-	scale, err := a.scale(module, down.Shape[0])
-	if err != nil {
-		return err
-	}
+	scale := a.scale(module, down.Shape[0])
 	m := &merged{base: base, rank: down.Shape[0]}
+	var err error
 	if m.down, err = down.floats(); err != nil {
 		return err
 	}
