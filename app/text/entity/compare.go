@@ -68,8 +68,8 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	return c.compareBeside(source, pairs, want, got)
 }
 
-// acrossTags matches a number that tags divide: <b>3</b>.5.
-var acrossTags = regexp.MustCompile(`(\d)\x{FFFC}*([.,])\x{FFFC}*(\d)`)
+// acrossTags matches a number that tags divide: <b>3</b>.5. Markers may have spaces beside them.
+var acrossTags = regexp.MustCompile(`(\d)(?: ?\x{FFFC} ?)*([.,])(?: ?\x{FFFC} ?)*(\d)`)
 
 // comparison holds the settings of a comparison.
 type comparison struct {

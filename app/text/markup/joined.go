@@ -1,6 +1,8 @@
 package markup
 
 import (
+	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 	"unicode"
@@ -101,4 +103,34 @@ func (s Sentence) endsWord(i int) bool {
 // tagName returns the name of the tag of span i, in lower case, or "" for a comment.
 func (s Sentence) tagName(i int) string {
 	return strings.ToLower(elementName.FindString(strings.TrimLeft(s.spanText(i), "</")))
+}
+
+// dividedNumber matches a number that removed tags divide: <b>3</b>.<i>2</i>.
+var dividedNumber = regexp.MustCompile(`\d\x{FFFC}+[.,]\x{FFFC}*\d`)
+
+// compareDivided returns an error that wraps ErrLost if tags divide a number of the sentence, and the translation has other numbers
+// without its tags: the markers hide the joints of such a number.
+func (s Sentence) compareDivided(translation string) error {
+	if s.format == Text || !s.looks.Match(dividedNumber, s.withoutTags()) {
+		return nil
+	}
+	t := parse(scanner{text: translation, form: s.format, looks: s.looks})
+	if err := s.compareNumbers(strings.ReplaceAll(s.withoutTags(), removed, ""), strings.ReplaceAll(t.withoutTags(), removed, "")); err != nil {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return nil
+}
+
+// withoutTags returns the text with removed in place of its tags.
+func (s Sentence) withoutTags() string {
+	var out strings.Builder
+	at := 0
+	for _, span := range s.Spans {
+		s.looks.Past(1)
+		if span.Kind == Tag {
+			out.WriteString(s.Text[at:span.Start] + removed)
+			at = span.End
+		}
+	}
+	return out.String() + s.Text[at:]
 }

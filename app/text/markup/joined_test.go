@@ -116,3 +116,27 @@ func TestTagsStayTags(t *testing.T) {
 		}
 	}
 }
+
+// A number that tags divide is compared as one number: what joins its parts is between markers.
+func TestDividedNumbers(t *testing.T) {
+	for _, text := range []string{"<p>See section <b>3</b>.<i>2</i> for the price</p>", "<p>It costs <b>3</b>,<b>50</b> euros</p>"} {
+		s := must(must(Parse(lasting, text, HTML)).In(lasting, "en"))
+		for number := range Styles {
+			m, ok := must2(s.Mask(lasting, number))
+			if !ok {
+				continue
+			}
+			got, err := m.Restore(lasting, m.Text)
+			require.NoError(t, err, "%q", m.Text)
+			require.Equal(t, text, got)
+			for _, joint := range []string{". ", " and ", ", ", ":"} {
+				for _, sign := range []string{".", ","} {
+					if at := strings.Index(m.Text, sign); at > 0 {
+						_, err = m.Restore(lasting, m.Text[:at]+joint+m.Text[at+1:])
+						require.ErrorIs(t, err, ErrLost, "%s by %q of %q", sign, joint, m.Text)
+					}
+				}
+			}
+		}
+	}
+}

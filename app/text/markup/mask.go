@@ -283,6 +283,9 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err == nil && (check{s, s.Text, out}.isEmptied() || want.open == want.closed && got.open != got.closed) {
 		err = fmt.Errorf("%w: a bracket is missing, or has nothing in it any more", ErrLost)
 	}
+	if err == nil {
+		err = s.compareDivided(out)
+	}
 	return out, err
 }
 
