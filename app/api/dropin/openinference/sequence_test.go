@@ -225,7 +225,7 @@ func TestRandomSequences(t *testing.T) {
 	c, sessions, service := sequenceClient(t, nil, live.Config{MaxSessions: 4 * count, MaxChars: 2000, Idle: time.Hour})
 	const atOnce = 50
 	random := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"One. ", "two ", "3 ", "é", "日本。", "\n", "\n\n", "a", " ", "Mr. X", "?", "! ", "…", "", "word, ", "x.y", "\"Hi.\" "}
+	pieces := []string{"One. ", "two ", "3 ", "é", "a 日本。", "\n", "\n\n", "a", " ", "Mr. X", "?", "! ", "…", "", "word, ", "x.y", "\"Hi.\" "}
 	for done := 0; done < count; done += atOnce {
 		stream, err := c.ModelStreamInfer(t.Context())
 		require.NoError(t, err)
