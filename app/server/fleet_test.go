@@ -68,7 +68,7 @@ func (r *running) misses(t *testing.T, message string) {
 // A gateway without a connection to Redis reports that for all requests, instead of missing models.
 func TestGatewayWithoutBroker(t *testing.T) {
 	redis := miniredis.RunT(t)
-	redis.RequireAuth("secret")
+	redis.SetError("NOAUTH Authentication required.") // RequireAuth races with connections
 	gateway := startGateway(t, "redis://"+redis.Addr())
 	const records = `"records":[{"id":"1","text":"Hello."}]`
 	for _, test := range [][2]string{
@@ -92,7 +92,7 @@ func TestGatewayWithoutBroker(t *testing.T) {
 		assert.Equal(t, 503, status, test)
 		assert.Regexp(t, "(?i)the workers cannot be reached", body, test)
 	}
-	redis.RequireAuth("")
+	redis.SetError("")
 	gateway.misses(t, "there is no model: start a worker that has one")
 	gateway.stop()
 	assert.NoError(t, <-gateway.result)
