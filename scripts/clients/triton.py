@@ -145,6 +145,8 @@ def documented(name):
     ran = 0
     for page in sorted(pathlib.Path("docs").glob("*.md")):
         for example in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M):
+            if "from dragoman" in example:
+                continue  # the tests of package app/client run our own client
             exec(example.replace("localhost:9527", BASE).replace("localhost:8001", GRPC).replace('"bundled"', repr(name)), {})
             ran += 1
     check("examples of the documentation", ran > 0, ran)
