@@ -1,12 +1,9 @@
 package checkpoint
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -290,7 +287,7 @@ func (w *weights) change(a adapter, module string, parts map[string]Tensor) erro
 			return err
 		}
 	}
-	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: m}
+	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: computed{base.Len(), m.read}}
 	if more, ok := parts[partBias]; ok {
 		return w.addBias(module+".bias", more, scale)
 	}
@@ -312,11 +309,13 @@ func (w *weights) addBias(name string, more Tensor, scale float32) error {
 	if err != nil {
 		return err
 	}
-	raw := make([]byte, 0, 4*len(sum))
-	for i, v := range sum {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v+scale*added[i]))
+	for i := range sum {
+		sum[i] += scale * added[i]
 	}
-	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: bytes.NewReader(raw)}
+	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: computed{len(sum), func(dst []float32, first int) error {
+		copy(dst, sum[first:])
+		return nil
+	}}}
 	return nil
 }
 
@@ -326,8 +325,7 @@ func (t Tensor) floats() ([]float32, error) {
 	return values, t.ReadFloat32(values, 0)
 }
 
-// merged has the bytes of the matrix of a module with its change, in 32 bits, which are computed by each read: base + up · down and,
-// of DoRA, rows of given lengths.
+// merged is the matrix of a module with its change: base + up · down and, of DoRA, rows of given lengths.
 type merged struct {
 	base     Tensor
 	rank     int
@@ -383,24 +381,4 @@ func (m *merged) read(dst []float32, first int) error {
 		dst, first = dst[len(part):], first+len(part)
 	}
 	return nil
-}
-
-// ReadAt implements [io.ReaderAt] for whole elements.
-func (m *merged) ReadAt(p []byte, offset int64) (int, error) {
-	size := int64(F32.size())
-	if offset%size != 0 || int64(len(p))%size != 0 {
-		return 0, fmt.Errorf("%d bytes at %d are no whole elements", len(p), offset)
-	}
-	first := int(offset / size)
-	values := make([]float32, max(0, min(len(p)/int(size), m.base.Len()-first)))
-	if err := m.read(values, first); err != nil {
-		return 0, err
-	}
-	for i, v := range values {
-		binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(v))
-	}
-	if n := len(values) * int(size); n < len(p) {
-		return n, io.EOF
-	}
-	return len(p), nil
 }

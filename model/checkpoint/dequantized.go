@@ -10,8 +10,31 @@ import (
 	"dragoman/model/ctranslate2"
 )
 
-// dequantized has the bytes of a CTranslate2 variable's values in 32 bits, which are computed by each read, with zeros after the
-// end. Matrices of 8 bits are [dequantized.matrix] instead.
+// computed has the bytes of n numbers in 32 bits, which read computes from the first on, with zeros after the end.
+type computed struct {
+	n    int
+	read func(dst []float32, first int) error
+}
+
+// ReadAt implements [io.ReaderAt] for whole elements.
+func (c computed) ReadAt(p []byte, offset int64) (int, error) {
+	size := int64(F32.size())
+	if offset%size != 0 || int64(len(p))%size != 0 {
+		return 0, fmt.Errorf("%d bytes at %d are no whole elements", len(p), offset)
+	}
+	clear(p)
+	first := int(offset / size)
+	values := make([]float32, max(0, min(len(p)/int(size), c.n-first)))
+	if err := c.read(values, first); err != nil {
+		return 0, err
+	}
+	for i, v := range values {
+		binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(v))
+	}
+	return len(p), nil
+}
+
+// dequantized is a CTranslate2 variable whose values are read in 32 bits. Matrices of 8 bits are [dequantized.matrix] instead.
 type dequantized struct {
 	ctranslate2.Variable
 	data   io.ReaderAt
@@ -19,35 +42,24 @@ type dequantized struct {
 	scales []float32 // divisors: one for all rows, or one for each; nil: the numbers are floats
 }
 
+// read reads the elements [first, first+len(dst)).
+func (d *dequantized) read(dst []float32, first int) error {
+	if err := readElements(d.data, d.Variable, dst, first); err != nil || len(d.scales) == 0 {
+		return err
+	}
+	for i := range dst {
+		divisor := d.scales[0]
+		if len(d.scales) > 1 {
+			divisor = d.scales[(first+i)/d.row]
+		}
+		dst[i] /= divisor
+	}
+	return nil
+}
+
 // zeros returns a tensor of zeros.
 func zeros(p Parameter) Tensor {
 	return Tensor{Name: p.Name, Shape: p.Shape, DType: F32, data: padded{io.NewSectionReader(nil, 0, 0)}}
-}
-
-// ReadAt implements [io.ReaderAt] for whole elements.
-func (d *dequantized) ReadAt(p []byte, offset int64) (int, error) {
-	size := int64(F32.size())
-	if offset%size != 0 || int64(len(p))%size != 0 {
-		return 0, fmt.Errorf("%d bytes at %d are no whole elements", len(p), offset)
-	}
-	clear(p)
-	first := int(offset / size)
-	n := max(0, min(len(p)/int(size), d.Len()-first))
-	values := make([]float32, n)
-	if err := readElements(d.data, d.Variable, values, first); err != nil {
-		return 0, err
-	}
-	for i, v := range values {
-		switch len(d.scales) {
-		case 0:
-		case 1:
-			v /= d.scales[0]
-		default:
-			v /= d.scales[(first+i)/d.row]
-		}
-		binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(v))
-	}
-	return len(p), nil
 }
 
 // readElements reads elements of a variable from first on, without scales.
