@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -132,17 +131,10 @@ func openAdapter(dir string) (a adapter, w *weights, err error) {
 	if err != nil {
 		return a, nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	for _, name := range AdapterFiles {
-		w = &weights{path: filepath.Join(dir, name), tensors: map[string]Tensor{}}
-		if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err := w.addFile(w.path); err != nil {
-			return a, nil, errors.Join(err, w.Close())
-		}
-		return a, w, nil
+	if w, err = openFirst(dir, AdapterFiles); w == nil && err == nil {
+		err = fmt.Errorf("%s has an %s, but neither %s: remove it, or add the adapter's weights", dir, AdapterConfigFile, strings.Join(AdapterFiles, " nor "))
 	}
-	return a, nil, fmt.Errorf("%s has an %s, but neither %s: remove it, or add the adapter's weights", dir, AdapterConfigFile, strings.Join(AdapterFiles, " nor "))
+	return a, w, err
 }
 
 // withAdapter sets the size of the vocabulary to that of the adapter's embedding, if dir has an adapter that has saved one.

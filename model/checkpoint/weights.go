@@ -35,7 +35,18 @@ var parsers = map[string]func(r io.ReaderAt, size int64) (map[string]Tensor, err
 
 // openWeights opens the weights in dir. The caller must close them.
 func openWeights(dir string) (*weights, error) {
-	for _, name := range model.WeightFiles {
+	if w, err := openFirst(dir, model.WeightFiles); w != nil || err != nil {
+		return w, err
+	}
+	if w, err := openUnpacked(dir); w != nil || err != nil {
+		return w, err
+	}
+	return nil, otherForm(fmt.Errorf("no weights in %s: expected one of %s", dir, strings.Join(model.WeightFiles, ", ")), filesBelow(dir))
+}
+
+// openFirst opens the first existing file in dir of these names, or the shards if it is an index. It returns nil if there is none.
+func openFirst(dir string, names []string) (*weights, error) {
+	for _, name := range names {
 		w := &weights{path: filepath.Join(dir, name), tensors: make(map[string]Tensor)}
 		if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -53,10 +64,7 @@ func openWeights(dir string) (*weights, error) {
 		}
 		return w, nil
 	}
-	if w, err := openUnpacked(dir); w != nil || err != nil {
-		return w, err
-	}
-	return nil, otherForm(fmt.Errorf("no weights in %s: expected one of %s", dir, strings.Join(model.WeightFiles, ", ")), filesBelow(dir))
+	return nil, nil
 }
 
 // filesBelow returns the names of the files in a folder and in its folders.
