@@ -31,11 +31,12 @@ const MaxAdapterConfig = 1 << 20
 
 // adapter is the configuration of an adapter.
 type adapter struct {
-	Base   string          `json:"base_model_name_or_path"`
-	Alpha  float64         `json:"lora_alpha"`
-	Root   bool            `json:"use_rslora"`
-	DoRA   bool            `json:"use_dora"`
-	Alphas json.RawMessage `json:"alpha_pattern"`
+	Base     string          `json:"base_model_name_or_path"`
+	Revision string          `json:"revision"` // of the base
+	Alpha    float64         `json:"lora_alpha"`
+	Root     bool            `json:"use_rslora"`
+	DoRA     bool            `json:"use_dora"`
+	Alphas   json.RawMessage `json:"alpha_pattern"`
 
 	alphas []alphaOf // of Alphas, in their order
 }
@@ -58,11 +59,11 @@ var plainFields = []string{
 // errMerge is the advice for adapters that cannot be merged.
 var errMerge = errors.New("merge it into its base with peft's merge_and_unload(), save the result with save_pretrained(), and name that folder")
 
-// AdapterBase returns the name of an adapter's base model: a repository of the Hub, a folder or a URL; "" if the configuration names
-// none. It fails, with the name of the field, for adapters that cannot be merged.
-func AdapterBase(raw []byte) (string, error) {
+// AdapterBase returns the name of an adapter's base model, a repository of the Hub, a folder or a URL, and its revision; "" for what
+// the configuration does not name. It fails, with the name of the field, for adapters that cannot be merged.
+func AdapterBase(raw []byte) (name, revision string, err error) {
 	a, err := parseAdapter(raw)
-	return a.Base, err
+	return a.Base, a.Revision, err
 }
 
 // parseAdapter parses adapter_config.json.

@@ -23,7 +23,7 @@ func (r *remote) chooseAdapter(files model.Files) (c choice, err error) {
 	if err != nil {
 		return c, err
 	}
-	if _, err := checkpoint.AdapterBase(raw); err != nil {
+	if _, _, err := checkpoint.AdapterBase(raw); err != nil {
 		return c, err
 	}
 	weights, err := adapterWeights(files)
@@ -85,19 +85,15 @@ const baseFolder = "base"
 
 // base returns the base that an adapter names: for one of this machine, a folder, also relative to the adapter's; a repository or a URL.
 func (p *Preparer) base(config []byte, o origin, dir string) (origin, error) {
-	name, err := checkpoint.AdapterBase(config)
+	name, revision, err := checkpoint.AdapterBase(config)
 	if err != nil {
-		return origin{}, err
-	}
-	var named struct{ Revision string }
-	if _, err := model.ReadJSON(model.Folder(dir), checkpoint.AdapterConfigFile, &named); err != nil {
 		return origin{}, err
 	}
 	beside := filepath.Join(dir, filepath.FromSlash(name))
 	if name != "" && o.isLocal() && !filepath.IsAbs(name) && isFolder(beside) {
 		name = beside
 	}
-	ref, err := ParseRef(name, named.Revision)
+	ref, err := ParseRef(name, revision)
 	if isPath := ref.kind == kindFolder; err == nil && isPath && (!o.isLocal() || !isFolder(ref.path)) {
 		err = errors.New("there is no such folder")
 	}
