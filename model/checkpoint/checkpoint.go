@@ -72,7 +72,7 @@ func ReadSpec(dir string) (model.Spec, error) {
 func readSpec(dir string) (model.Spec, *family.Network, error) {
 	spec, network, err := family.ReadConfig(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return spec, network, otherForm(err, filesBelow(dir))
+		return spec, network, WithOtherForm(err, filesBelow(dir))
 	}
 	if err == nil {
 		err = withAdapter(dir, &spec)

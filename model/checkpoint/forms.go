@@ -20,17 +20,9 @@ var otherForms = []struct{ file, advice string }{
 	{".tflite", "weights of TensorFlow Lite: name the checkpoint that they were made of"},
 }
 
-// otherForm adds to the error for files without weights what to do about those of another form.
-func otherForm(err error, names []string) error {
-	if other := OtherForm(names); other != "" {
-		return fmt.Errorf("%w; %s", err, other)
-	}
-	return err
-}
-
-// OtherForm returns what to do about a file among names that has weights in a form that is not read; "" if there is none. Names may
+// WithOtherForm adds to the error for files without weights what to do about one that has weights in a form that is not read. names may
 // have folders.
-func OtherForm(names []string) string {
+func WithOtherForm(err error, names []string) error {
 	for _, form := range otherForms {
 		i := slices.IndexFunc(names, func(name string) bool {
 			base := path.Base(name)
@@ -38,8 +30,8 @@ func OtherForm(names []string) string {
 				path.Ext(base) == ".onnx" && strings.HasPrefix(base, form.file)
 		})
 		if i >= 0 {
-			return names[i] + " has " + form.advice
+			return fmt.Errorf("%w; %s has %s", err, names[i], form.advice)
 		}
 	}
-	return ""
+	return err
 }

@@ -31,7 +31,7 @@ func TestOtherForms(t *testing.T) {
 			}
 		})
 	}
-	assert.Empty(t, OtherForm([]string{"model.onnx.md", "pt", "README.md"}))
+	assert.Equal(t, errMerge, WithOtherForm(errMerge, []string{"model.onnx.md", "pt", "README.md"}))
 }
 
 // The variant in 16 bits counts where there are no other weights.

@@ -41,7 +41,7 @@ func openWeights(dir string) (*weights, error) {
 	if w, err := openUnpacked(dir); w != nil || err != nil {
 		return w, err
 	}
-	return nil, otherForm(fmt.Errorf("no weights in %s: expected one of %s", dir, strings.Join(model.WeightFiles, ", ")), filesBelow(dir))
+	return nil, WithOtherForm(fmt.Errorf("no weights in %s: expected one of %s", dir, strings.Join(model.WeightFiles, ", ")), filesBelow(dir))
 }
 
 // openFirst opens the first existing file in dir of these names, or the shards if it is an index. It returns nil if there is none.

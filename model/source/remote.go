@@ -205,10 +205,7 @@ func (r *remote) otherForm(err error) error {
 			return errors.Join(err, listErr)
 		}
 	}
-	if other := checkpoint.OtherForm(r.listed); other != "" {
-		err = fmt.Errorf("%w; %s", err, other)
-	}
-	return err
+	return checkpoint.WithOtherForm(err, r.listed)
 }
 
 // maxJSON is the maximum size in bytes of fetched JSON. Mozilla's index of some 1,000 files has half a megabyte.
