@@ -103,7 +103,7 @@ static void add_bias(float *out, const float *acc, float scale, const float *bia
 
 // dot_int8 returns the inner product of x [n] and row id of an 8-bit matrix in panels, without the row's scale.
 INLINE float dot_int8(const float *x, const int8_t *panels, int64_t id, int64_t n) {
-  const int8_t *row = panels + id / 16 * 16 * ((n + 3) / 4 * 4) + id % 16 * 4;
+  const int8_t *row = int8_row(panels, id, n);
   float sums[4] = {};
   int64_t i = 0;
   for (; i + 4 <= n; i += 4, row += 64)

@@ -120,8 +120,9 @@ typedef struct {
   // add_candidates adds candidates from n logits acc to the `count` best so far, which are sorted and at most k. ids are their
   // ids; null: they count up from `first`. It returns the new count.
   int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n);
-  // rescore computes the logits of the k candidates again, from the hidden state x [d] and the embeddings, and sorts them again. bias [vocabulary] is added; null: no bias. It returns lse, the log-sum-exp of all logits, with
-  // the new logits of the first CORRECTED candidates: an 8-bit logit that is far off would shift all log-probabilities.
+  // rescore computes the logits of the k candidates again, from the hidden state x [d] and the embeddings, and sorts them again. bias
+  // [vocabulary] is added; null: no bias. It returns lse, the log-sum-exp of all logits, with the new logits of the first CORRECTED
+  // candidates: an 8-bit logit that is far off would shift all log-probabilities.
   float (*rescore)(Candidate *best, int64_t k, const float *x, Table table, const float *bias, int64_t d, float lse);
   // add_bias writes n logits acc·scale + bias.
   void (*add_bias)(float *out, const float *acc, float scale, const float *bias, int64_t n);

@@ -127,7 +127,7 @@ static void ssru_row(float *y, float *state, float *rest, int64_t split, const f
 }
 
 static void embed_int8_row(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n) {
-  const int8_t *row = panels + id / 16 * 16 * ((n + 3) / 4 * 4) + id % 16 * 4;
+  const int8_t *row = int8_row(panels, id, n);
   for (int64_t i = 0; i < n; i++) y[i] = row[i / 4 * 64 + i % 4] * scale + (position ? position[i] : 0);
 }
 

@@ -219,6 +219,11 @@ INLINE vf load_some(const float *p, int64_t n) {
   return v;
 }
 
+// int8_row returns the first number of row id of an 8-bit matrix [rows, n] in panels. Number i is at i / 4 * 64 + i % 4.
+INLINE const int8_t *int8_row(const int8_t *panels, int64_t id, int64_t n) {
+  return panels + id / 16 * 16 * ((n + 3) / 4 * 4) + id % 16 * 4;
+}
+
 // dot_half returns the inner product of n numbers.
 INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
   vf acc[PARTS] = {};
