@@ -30,10 +30,7 @@ func copyOf(t *testing.T, adapter, base string) {
 // setBase changes the base that an adapter names.
 func setBase(t *testing.T, adapter, base string) {
 	t.Helper()
-	path := filepath.Join(adapter, checkpoint.AdapterConfigFile)
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, bytes.Replace(raw, []byte(`"base"`), []byte(`"`+base+`"`), 1), 0o600))
+	change(t, adapter, `"base"`, `"`+base+`"`)
 }
 
 // An adapter alone is merged into the base that it names: a folder, also relative to the adapter's, or a repository. An adapter from
