@@ -135,6 +135,9 @@ func TestCompareEntities(t *testing.T) {
 
 		{"en", "de", "It takes \uFFFC hours.", "Es dauert \uFFFC Tage.", false},
 		{"en", "de", "It takes \uFFFC hours.", "Es dauert \uFFFC Stunden.", true},
+		{"en", "de", "It takes \uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC hours.", "Es dauert \uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC Tage.", false},
+		{"en", "de", "It takes \uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC hours.", "Es dauert \uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC Stunden.", true},
+		{"en", "de", "It takes 5\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC days.", "Es dauert 5\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC\uFFFC Jahre.", false},
 		{"en", "es", "falls below \uFFFC in \uFFFC days", "cae por debajo de \uFFFC en \uFFFC días", true},
 		{"en", "es", "\uFFFC destroyed it.", "\uFFFC ha destruido.", true},
 		{"en", "de", "within 100 days", "in 100 Tagen", true},

@@ -97,10 +97,16 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 			n.unit = r.unitBehind(r.pos)
 			list = append(list, n)
 			continue
-		case c == removed:
-			if u := r.unitBehind(r.pos + size); u.isWord() {
-				list = append(list, numeral{readings: []string{string(removed)}, optional: true, unit: u, start: r.pos, end: r.pos + size})
+		case isRemoved(c):
+			// All spans of a run have the unit behind it, which is read once.
+			end := char.Skip(r.text, r.pos, isRemoved)
+			u := r.unitBehind(end)
+			for ; r.pos < end; r.pos += size {
+				if u.isWord() {
+					list = append(list, numeral{readings: []string{string(removed)}, optional: true, unit: u, start: r.pos, end: r.pos + size})
+				}
 			}
+			continue
 		}
 		if n, ok := r.word(c, word); ok {
 			list = append(list, n)
@@ -113,6 +119,8 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 
 // removed stands for a span, such as a placeholder for a number: only the word of a unit behind it is compared.
 const removed = '\uFFFC'
+
+func isRemoved(c rune) bool { return c == removed }
 
 // isMixed reports whether a fraction stands right behind a whole number: 3 1/2.
 func (n numeral) isMixed(whole numeral, text string) bool {

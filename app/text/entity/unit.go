@@ -89,8 +89,7 @@ const longestUnit = 32
 
 // unitBehind returns the unit whose longest name starts at i, behind at most one space or hyphen.
 func (r *reader) unitBehind(i int) unit {
-	tags := 0                                                                                     // at most 8, as runs of tags have this done at each of them
-	start := char.Skip(r.text, i, func(c rune) bool { tags++; return c == removed && tags <= 8 }) // <b>5</b> km
+	start := char.Skip(r.text, i, isRemoved) // <b>5</b> km
 	if c, n := char.Decode(r.text, start); char.IsSpace(c) || c == '-' {
 		start += n
 	}
