@@ -130,11 +130,13 @@ func (e *expressions) isAlone(t token) bool {
 
 // isUnit reports whether token i, a capital or a name in capitals, belongs to the number beside it.
 func (e *expressions) isUnit(i int) bool {
+	if !(i > 0 && e.isAmount(i-1) && e.adjacent(i-1) || i+1 < len(e.tokens) && e.isAmount(i+1) && e.adjacent(i)) {
+		return false
+	}
 	t := e.tokens[i]
 	text := e.text[t.start:t.end]
 	unit := t.kind == letterToken && (unicode.IsUpper(char.First(text)) || text[0] >= 0x80) || t.kind == nameToken && text[0] < 'a' || (t.kind == wordToken || t.kind == nameToken) && text != "pm" && currencyForm.MatchString(text)
-	unit = unit || t.kind == heldToken && unitSign.MatchString(text)
-	return unit && (i > 0 && e.adjacent(i-1) && e.isAmount(i-1) || i+1 < len(e.tokens) && e.adjacent(i) && e.isAmount(i+1))
+	return unit || t.kind == heldToken && unitSign.MatchString(text)
 }
 
 func (e *expressions) isAmount(i int) bool {

@@ -72,6 +72,9 @@ var (
 // isProse reports whether a token is natural language. In it, removedCode stands for code, and removed for other held text, such
 // as placeholders, which words may touch.
 func (e *expressions) isProse(token string, start int) bool {
+	if isPlainNumber(token) {
+		return true
+	}
 	token = strings.Map(visible, token) // 5 €
 	if e.looks.Match(heldPart, token) {
 		return false
@@ -100,7 +103,7 @@ func (e *expressions) isProse(token string, start int) bool {
 		return true
 	case !strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removedCode):
 		return e.looks.Match(proseSigns, token) && !e.looks.Match(oddSigns, token)
-	case !e.looks.Match(proseToken, token), e.looks.Match(codePart, core) && !e.looks.Match(pluralForm, core), e.looks.Match(fieldForm, token), strings.ContainsFunc(core, isPhonetic),
+	case strings.ContainsAny(token, neverProse), !e.looks.Match(proseToken, token), e.looks.Match(codePart, core) && !e.looks.Match(pluralForm, core), e.looks.Match(fieldForm, token), strings.ContainsFunc(core, isPhonetic),
 		e.looks.Match(capitalsForm, core) && (e.hasLower() || len(token) == len(e.text)):
 		return false
 	case token[0] == '-' || token[0] == '*':
@@ -108,6 +111,26 @@ func (e *expressions) isProse(token string, start int) bool {
 	}
 	return true
 }
+
+// isPlainNumber reports whether a token is groups of ASCII digits, and at most one sign of punctuation behind them. These need no
+// other rule.
+func isPlainNumber(token string) bool {
+	digits := 0 // at the end
+	for i := range len(token) {
+		switch {
+		case char.IsASCIIDigit(token[i]):
+			digits++
+		case digits == 0 || !char.OneOf(token[i], ".,") && (i+1 < len(token) || !char.OneOf(token[i], ";:!?")):
+			return false
+		default:
+			digits = 0
+		}
+	}
+	return token != ""
+}
+
+// neverProse are the ASCII signs that proseToken does not have.
+const neverProse = "&<=>@\\^`{}~"
 
 // isPhonetic reports whether r is a phonetic letter.
 func isPhonetic(r rune) bool {

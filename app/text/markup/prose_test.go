@@ -27,6 +27,25 @@ func TestIsProse(t *testing.T) {
 	}
 }
 
+// The cheap answers for numbers and signs are those of the expressions.
+func TestProseWithoutExpressions(t *testing.T) {
+	for _, sign := range neverProse {
+		for _, token := range []string{"ab%", "%ab", "ab%cd", "1%2", "(%)a", "ab.%"} {
+			assert.NotRegexp(t, proseToken, strings.ReplaceAll(token, "%", string(sign)))
+		}
+	}
+	for _, token := range []string{"5", "1,234.5", "1.2.3,", "12!", "3:", "7?", "8;", "2."} {
+		from, to := coreOf(token)
+		assert.True(t, isPlainNumber(token), token)
+		assert.Regexp(t, proseToken, token)
+		assert.NotRegexp(t, codePart, token[from:to])
+		assert.NotRegexp(t, fieldForm, token)
+	}
+	for _, token := range []string{"", ".", "1;2", "1..2", "2.!", ",1", "1a", "1-2"} {
+		assert.False(t, isPlainNumber(token), token)
+	}
+}
+
 // A model that mangles: whatever Verify and Restore take from it has every token in it that has a sign of code. There are
 // no apostrophes and hyphens: languages put endings and words behind them, as in iPhone's and CO2-Steuer; nor marks that
 // Markdown has in pairs.

@@ -45,8 +45,9 @@ func (s Sentence) withAmounts(lang string) Sentence {
 		if i+1 < len(s.Spans) {
 			high = s.Spans[i+1].Start
 		}
-		if digits := amount.FindString(s.Text[span.Start:span.End]); span.Kind == Code && digits != "" { // 6.5 L/100 km
-			if end := span.Start + len(digits) + entity.SymbolBehind(s.Text, span.Start+len(digits), lang); end > span.End && end <= high {
+		if span.Kind == Code && char.IsASCIIDigit(s.Text[span.Start]) { // 6.5 L/100 km
+			digits := span.Start + len(amount.FindString(s.Text[span.Start:span.End]))
+			if end := digits + entity.SymbolBehind(s.Text, digits, lang); end > span.End && end <= high {
 				span.End = end
 			}
 		}
