@@ -44,6 +44,7 @@ var hostile = map[string][][3]string{
 	"xliff": {
 		{`<xliff version="1.2"><file source-language="en"><body>`, `<trans-unit id="1"><source>a</source></trans-unit>`, "</body></file></xliff>"},
 		{`<xliff version="1.2"><file source-language="en"><body><trans-unit id="1"><source>`, `a<g id="1">b</g>`, "</source></trans-unit></body></file></xliff>"},
+		{`<xliff version="1.2">`, `<file target-language="de"><trans-unit><source>a</source></trans-unit></file>`, "</xliff>"},
 		{`<xliff version="1.2"><file><trans-unit><source>`, `{b&gt;a&lt;b}`, "</source></trans-unit></file></xliff>"},
 		{`<xliff version="1.2"><file><trans-unit><source>a</source><seg-source><mrk mtype="seg" mid="1">b</mrk></seg-source><target>`, `<mrk mtype="seg" mid="1"/>`, "</target></trans-unit></file></xliff>"},
 	},

@@ -31,6 +31,8 @@ type pass struct {
 	out        io.Writer
 	translator document.Translate
 	at         int // the bytes of text already written
+
+	untranslated bool // checkLanguage found no translation in the rest of the document
 }
 
 // run goes through the document, and checks its context.
@@ -166,10 +168,13 @@ func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bo
 	return lines
 }
 
-// checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in text.
-func (p *pass) checkLanguage(code, text string, pattern *regexp.Regexp) error {
+// checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in the rest of the document.
+func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) error {
 	was, to := language.LocaleOf(code).Language, language.LocaleOf(p.options.To).Language
-	if was == "" || to == "" || was == to || p.options.Also.Has(document.AlsoSource) || !pattern.MatchString(text) {
+	if was == "" || to == "" || was == to || p.options.Also.Has(document.AlsoSource) || p.untranslated {
+		return nil
+	}
+	if p.untranslated = !p.looks.Match(pattern, rest); p.untranslated {
 		return nil
 	}
 	return document.Refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
