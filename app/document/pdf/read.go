@@ -184,6 +184,7 @@ func (f *file) read(n int, s *seen) (*page, error) {
 		return nil, f.err
 	}
 	for _, s := range p.spans {
+		s.text = textOf(s.letters)
 		if p.whole[s.inPart] {
 			s.font.link = 0 // the area of the link is wrong
 		}
@@ -199,10 +200,11 @@ func (r *reader) content(data []byte, resources dict, s state) *content {
 // shown adds the letters of an operator to the words of the page.
 func (c *content) shown(s *show) error {
 	m, p := s.start, c.page
-	text := ""
+	var all strings.Builder
 	for i := range s.letters {
-		text += s.letters[i].text
+		all.WriteString(s.letters[i].text)
 	}
+	text := all.String()
 	angle := math.Round(math.Atan2(m.b, m.a)*1000) / 1000
 	size := math.Abs(s.size) * math.Hypot(m.c, m.d) * s.lettering.em
 	isHidden := s.mode == 3
@@ -249,7 +251,6 @@ func (c *content) shown(s *show) error {
 		if w := c.word; w != nil && math.IsNaN(c.spaces) && w.font == font && w.angle == angle && math.Abs(w.size-size) < 0.01*size && math.Abs(w.y-y) < 0.02*size &&
 			x-w.x1 < letterGap*size && x-w.x1 > -letterGap*size {
 			w.letters = append(w.letters, l)
-			w.text += l.text
 			w.x1 = max(w.x1, end)
 			continue
 		}
@@ -262,13 +263,22 @@ func (c *content) shown(s *show) error {
 		if err := c.take(spanCost); err != nil {
 			return err
 		}
-		c.word = &span{letters: []*letter{l}, text: l.text, font: font, size: size, angle: angle, x0: x, x1: max(end, x), y: y, nth: len(p.spans), spaced: c.spaces, kept: l.text == unknown}
+		c.word = &span{letters: []*letter{l}, font: font, size: size, angle: angle, x0: x, x1: max(end, x), y: y, nth: len(p.spans), spaced: c.spaces, kept: l.text == unknown}
 		if p.spans = append(p.spans, c.word); !isWhole {
 			c.word.inPart = at[i]
 		}
 		c.spaces = math.NaN()
 	}
 	return budget.Work(c.ctx, len(text)*(1+len(p.links)/64))
+}
+
+// textOf returns the text of letters.
+func textOf(letters []*letter) string {
+	var text strings.Builder
+	for _, l := range letters {
+		text.WriteString(l.text)
+	}
+	return text.String()
 }
 
 // letterGap is the maximum gap between the letters of a word, relative to the size.

@@ -439,16 +439,18 @@ func newLine(spans []*span) *line {
 		}
 	}
 	l.keepUnknown()
+	var text strings.Builder
 	ends := false
 	for i, s := range l.spans {
 		if i > 0 && s.isSpaced {
-			l.text += " "
+			text.WriteByte(' ')
 			ends = true
 		}
-		if l.text += s.text; !ends {
+		if text.WriteString(s.text); !ends {
 			l.firstWordEnds += s.x1 - s.x0
 		}
 	}
+	l.text = text.String()
 	return l
 }
 
@@ -495,10 +497,9 @@ func (l *line) logical() {
 	}
 	for i, s := range spans {
 		if s.isSpaced = spaced[i+1]; isRight(s) {
-			s.text = ""
-			for _, letter := range slices.Backward(s.letters) {
-				s.text += letter.text
-			}
+			letters := slices.Clone(s.letters)
+			slices.Reverse(letters)
+			s.text = textOf(letters)
 		}
 	}
 	slices.Reverse(spans)
