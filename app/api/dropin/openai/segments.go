@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -404,15 +405,15 @@ func (s *splitter) quoted(text string) {
 	s.add(text, func(r translate.Result) string { return quote(r.Text) })
 }
 
-// terms reads the glossary, which is an object of KISS Translator, and a list of Weblate.
+// terms reads the glossary, which is an object of KISS Translator, whose terms come sorted, or a list of Weblate.
 func (o order) terms() (terms []translate.Term) {
 	var pairs map[string]string
 	var list []struct{ Source, Target string }
 	if json.Unmarshal(o.Glossary, &pairs) != nil && json.Unmarshal(o.Glossary, &list, json.MatchCaseInsensitiveNames(true)) != nil {
 		return nil
 	}
-	for source, target := range pairs {
-		terms = append(terms, translate.Term{Source: source, Target: cmp.Or(target, source)})
+	for _, source := range slices.Sorted(maps.Keys(pairs)) {
+		terms = append(terms, translate.Term{Source: source, Target: cmp.Or(pairs[source], source)})
 	}
 	for _, entry := range list {
 		terms = append(terms, translate.Term{Source: entry.Source, Target: cmp.Or(entry.Target, entry.Source)})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/text/lineartest"
+	"dragoman/app/translate"
 )
 
 // The scanners of numbers, separators and blank lines match these regular expressions, which are ten times as slow.
@@ -98,6 +99,19 @@ func TestLongTexts(t *testing.T) {
 	assert.Equal(t, pair{to: []string{"fr"}}, languagesIn(p.instructions))
 	p = read(long+" Translate to French.", long, mostInstructions, false)
 	assert.Equal(t, pair{to: []string{"fr"}}, languagesIn(p.instructions))
+}
+
+// The terms of a glossary have the same order each time: of two with the same words, such as "cat" and " cat", the first counts.
+func TestTermsAreSorted(t *testing.T) {
+	want := make([]translate.Term, 26)
+	members := make([]string, len(want))
+	for i := range want {
+		source := string(rune('a' + i))
+		want[i], members[len(want)-1-i] = translate.Term{Source: source, Target: "x"}, quote(source)+`:"x"`
+	}
+	_, _, terms, ok := readOrder(`{"targetLanguage":"fr","segments":[],"glossary":{` + strings.Join(members, ",") + `}}`)
+	require.True(t, ok)
+	assert.Equal(t, want, terms)
 }
 
 // The allocations for a message of KISS Translator are linear, also for segments without letters.
