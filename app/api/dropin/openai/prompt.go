@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,11 +17,21 @@ import (
 
 // prompt is the request in a chat's messages.
 type prompt struct {
-	instructions string // may name the languages
+	instructions instructions
 	text         string // to translate
 	form         bool   // whether text was found in one of the forms below, so that the instructions are not translated
 	unclear      bool   // the user's message has instructions, in none of the forms
 	task         bool   // the instructions ask for something else than a translation
+}
+
+// instructions are a text that may name the languages of a translation.
+type instructions struct {
+	text      string
+	languages func() pair // parses the text at the first call
+}
+
+func newInstructions(text string) instructions {
+	return instructions{text, sync.OnceValue(func() pair { return languagesIn(text) })}
 }
 
 // A program's message has the text to translate after its instructions, or between marks. These are the forms of the most common
@@ -109,21 +120,21 @@ type reader struct {
 // read finds the text in a user's message, after instructions of at most most bytes; system is the text of the system's messages.
 // known reports whether the model's name has the languages.
 func read(system, user string, most int, known bool) prompt {
-	system = within(most, system)
+	in := newInstructions(within(most, system))
 	r := reader{user: user, head: user[:min(len(user), most)]}
 	r.asks = asks.MatchString(r.head)
-	r.known = known || !languagesIn(system).none()
+	r.known = known || !in.languages().none()
 	for _, form := range []func() (instructions, text string, ok bool){r.marked, r.line, r.labelled, r.fenced, r.json, r.quoted, r.first, r.above} {
 		instructions, text, ok := form()
 		if !ok || strings.TrimSpace(text) == "" {
 			continue
 		}
-		if instructions = within(most, instructions); languagesIn(instructions).none() {
-			instructions = system
+		if own := newInstructions(within(most, instructions)); !own.languages().none() {
+			in = own
 		}
-		return prompt{instructions: instructions, text: unfenced(strings.TrimSpace(text)), form: true, task: checks.MatchString(instructions) && !translates.MatchString(instructions)}
+		return prompt{instructions: in, text: unfenced(strings.TrimSpace(text)), form: true, task: checks.MatchString(in.text) && !translates.MatchString(in.text)}
 	}
-	return prompt{instructions: system, text: user, unclear: r.unclear()}
+	return prompt{instructions: in, text: user, unclear: r.unclear()}
 }
 
 // says reports whether instructions name a language, or need not.
@@ -134,9 +145,12 @@ func (r *reader) says(instructions string) bool {
 // unclear reports whether the message has instructions.
 func (r *reader) unclear() bool {
 	begin := r.head[:min(len(r.head), 2000)]
+	if r.asks && (!languagesIn(begin).none() || r.known && following.MatchString(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) {
+		return true
+	}
 	last := r.user[strings.LastIndexByte(strings.TrimRight(r.user, space), '\n')+1:]
 	last = last[:min(len(last), 300)]
-	return r.asks && (!languagesIn(begin).none() || r.says(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) || len(last) < len(r.user) && asks.MatchString(last) && !languagesIn(last).none()
+	return len(last) < len(r.user) && asks.MatchString(last) && !languagesIn(last).none()
 }
 
 func (r *reader) marked() (instructions, text string, ok bool) {
@@ -395,7 +409,7 @@ func (p prompt) languages(call *dialect.Call, model string, named pair) (from, t
 		return "", ""
 	}
 	if p.form || named.none() {
-		inPrompt = languagesIn(p.instructions)
+		inPrompt = p.instructions.languages()
 	}
 	switch {
 	case named.none() && inPrompt.none():

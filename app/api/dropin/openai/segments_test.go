@@ -60,7 +60,7 @@ func TestMessagesAreLinear(t *testing.T) {
 		for _, most := range []int{leastInstructions, mostInstructions} {
 			text := begin + strings.Repeat(unit, 100_000/len(unit))
 			for _, p := range []prompt{read("", text, most, false), read(text, "a", most, false), read(text, text, most, false)} {
-				assert.LessOrEqual(t, len(p.instructions), most+1, "%q%q", begin, unit)
+				assert.LessOrEqual(t, len(p.instructions.text), most+1, "%q%q", begin, unit)
 			}
 		}
 	})
@@ -96,9 +96,9 @@ func TestLongTexts(t *testing.T) {
 		assert.Equal(t, strings.TrimSpace(long), strings.TrimSpace(strings.TrimSuffix(p.text, "🔤")), begin)
 	}
 	p := read("Translate to French. "+long+" Do not translate names.", long, mostInstructions, false)
-	assert.Equal(t, pair{to: []string{"fr"}}, languagesIn(p.instructions))
+	assert.Equal(t, pair{to: []string{"fr"}}, p.instructions.languages())
 	p = read(long+" Translate to French.", long, mostInstructions, false)
-	assert.Equal(t, pair{to: []string{"fr"}}, languagesIn(p.instructions))
+	assert.Equal(t, pair{to: []string{"fr"}}, p.instructions.languages())
 }
 
 // The terms of a glossary have the same order each time: of two with the same words, such as "cat" and " cat", the first counts.
