@@ -390,7 +390,7 @@ func isCode(word string, words []string) bool {
 
 // Messages for a prompt without clear languages.
 const (
-	unclear   = "the message has instructions, and it is not clear where the text begins: send \"Translate from English to French:\", an empty line and the text, or name the model %s:en-fr and send only the text"
+	noStart   = "the message has instructions, and it is not clear where the text begins: send \"Translate from English to French:\", an empty line and the text, or name the model %s:en-fr and send only the text"
 	otherTask = "this model translates, and does no other task, such as checking translations: set another one for tasks, or turn them off in the program's settings"
 	noTarget  = "it is not clear into which language to translate: name the model %[1]s:fr or %[1]s:en-fr, or begin the message with \"Translate to French:\""
 	severals  = "the messages name several target languages, %s: name one, or the model %s:fr"
@@ -405,7 +405,7 @@ func (p prompt) languages(call *dialect.Call, model string, named pair) (from, t
 		return "", ""
 	}
 	if p.unclear {
-		call.Fail(dialect.Refuse(unclear, model))
+		call.Fail(dialect.Refuse(noStart, model))
 		return "", ""
 	}
 	if p.form || named.none() {
