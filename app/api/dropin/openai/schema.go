@@ -68,8 +68,8 @@ func (f format) split(text string) ([]part, error) {
 	}
 	var value any
 	trimmed := strings.TrimSpace(text)
-	isJSON := len(trimmed) <= mostJSON && (strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "["))
-	if isJSON = isJSON && json.Unmarshal([]byte(trimmed), &value) == nil; isJSON && f.fits(value) {
+	mayBeJSON := strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
+	if mayBeJSON && len(trimmed) <= mostJSON && json.Unmarshal([]byte(trimmed), &value) == nil && f.fits(value) {
 		return split(trimmed)
 	}
 	if f.object {
@@ -294,8 +294,12 @@ func (s *schema) object(out *splitter, from map[string]any, in match) bool {
 		return false
 	}
 	translated := 0
+	out.keep("{")
 	for i, name := range s.Required {
-		out.keep(map[bool]string{true: "{", false: ","}[i == 0] + quote(name) + ":")
+		if i > 0 {
+			out.keep(",")
+		}
+		out.keep(quote(name) + ":")
 		inner := s.Properties[name]
 		known, has := from[name]
 		switch {
