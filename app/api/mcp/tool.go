@@ -40,7 +40,7 @@ func addTool[In, Out any](s *mcp.Server, tool mcp.Tool, call func(ctx context.Co
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.CallToolResult{StructuredContent: out, Content: append([]mcp.Content{&mcp.TextContent{Text: string(raw)}}, content...)}, nil
+		return &mcp.CallToolResult{StructuredContent: jsontext.Value(raw), Content: append([]mcp.Content{&mcp.TextContent{Text: string(raw)}}, content...)}, nil
 	})
 }
 
