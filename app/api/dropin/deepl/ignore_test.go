@@ -1,6 +1,7 @@
 package deepl
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -50,6 +51,20 @@ func TestGlue(t *testing.T) {
 		assert.Equal(t, test.want, tags("x").glue(test.source, test.translation))
 	}
 	assert.Equal(t, "a <x>", ignored(nil).glue("a<x>", "a <x>"))
+}
+
+// The memory for a text with many ignored elements is linear.
+func TestGlueIsLinear(t *testing.T) {
+	allocated := func(elements int) float64 {
+		text := strings.Repeat("a<x/>", elements)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		glued := tags("x").glue(text, text)
+		runtime.ReadMemStats(&after)
+		assert.Len(t, glued, len(text))
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	assert.Less(t, allocated(8000)/allocated(1000), 12.0)
 }
 
 func FuzzIgnored(f *testing.F) {

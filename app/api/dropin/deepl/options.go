@@ -134,7 +134,9 @@ func (ig ignored) places(text string) (at []int) {
 // sameElement reports whether two texts begin with the same start tag and text.
 func sameElement(one, other string) bool {
 	next := func(text string) string {
-		text = text[:1+strings.IndexByte(text[1:]+"<", '<')]
+		if end := strings.IndexByte(text[1:], '<'); end >= 0 {
+			text = text[:1+end]
+		}
 		if tag, _, _ := strings.Cut(text, ">"); strings.HasSuffix(tag, "/") {
 			return tag
 		}
