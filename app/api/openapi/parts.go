@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -23,9 +24,11 @@ func native(doc *yaml.Node) {
 		foreign[get(tag, "name").Value] = tag.Tag == dropin
 	}
 	keep(get(root, "paths"), func(_ string, item *yaml.Node) bool {
-		return keep(r.resolve(item), func(method string, operation *yaml.Node) bool {
+		item = r.resolve(item)
+		keep(item, func(method string, operation *yaml.Node) bool {
 			return !slices.Contains(methods, method) || !foreign[items(get(r.resolve(operation), "tags"))[0].Value]
-		}, methods...)
+		})
+		return slices.ContainsFunc(methods, func(method string) bool { return get(item, method) != nil })
 	})
 	cut(doc)
 	used := map[string]bool{}
@@ -34,22 +37,20 @@ func native(doc *yaml.Node) {
 		r.require(requirement, used)
 	}
 	keep(get(root, "components"), func(kind string, named *yaml.Node) bool {
-		return keep(named, func(name string, _ *yaml.Node) bool { return used["#/components/"+kind+"/"+name] })
+		keep(named, func(name string, _ *yaml.Node) bool { return used["#/components/"+kind+"/"+name] })
+		return len(named.Content) > 0
 	})
 }
 
-// keep removes the fields of a mapping that are not to stay. It reports whether one of the fields with the names is left; without
-// names, whether any is.
-func keep(n *yaml.Node, stays func(name string, value *yaml.Node) bool, names ...string) (left bool) {
+// keep removes the fields of a mapping that are not to stay.
+func keep(n *yaml.Node, stays func(name string, value *yaml.Node) bool) {
 	kept := n.Content[:0]
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if name := n.Content[i].Value; stays(name, n.Content[i+1]) {
+		if stays(n.Content[i].Value, n.Content[i+1]) {
 			kept = append(kept, n.Content[i], n.Content[i+1])
-			left = left || len(names) == 0 || slices.Contains(names, name)
 		}
 	}
 	n.Content = kept
-	return left
 }
 
 // cut removes the items of lists that are tagged [dropin]. A choice with one item left becomes that item.
@@ -146,8 +147,8 @@ func (r references) resolve(n *yaml.Node) *yaml.Node {
 // at returns the node to which a reference refers, or nil.
 func (r references) at(ref string) *yaml.Node {
 	n := r.root
-	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
-		n = get(n, strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
+	for name := range jsontext.Pointer(strings.TrimPrefix(ref, "#")).Tokens() {
+		n = get(n, name)
 	}
 	return n
 }
