@@ -3,6 +3,7 @@
 // translation: F2, or a button below the list, puts a text area in the list's place.
 
 import { ApiError } from './api.js';
+import { element } from './dom.js';
 import { say } from './words.js';
 
 /** How many translations to choose from, and what a server with narrow searches may still give. */
@@ -172,7 +173,7 @@ export class Alternatives {
   #show(texts, { text: current }) {
     const { lang, dir } = this.#output;
     const options = texts.map((text, i) => {
-      const option = Object.assign(document.createElement('div'), { className: 'choice', id: `choice-${i}`, textContent: text, lang, dir });
+      const option = element('div', { className: 'choice', id: `choice-${i}`, textContent: text, lang, dir });
       option.setAttribute('role', 'option');
       option.setAttribute('aria-selected', String(text === current));
       return option;

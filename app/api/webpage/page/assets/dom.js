@@ -1,6 +1,13 @@
-// Changes of the document, which cost the browser work.
+// Elements of the document, whose changes cost the browser work.
 
 import { unchanged } from './text.js';
+
+/** Makes an element with properties and children. */
+export function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
 
 /** Gives an element the values of properties that differ from what it has: the same value again would cost as much as another. */
 export function set(element, values) {

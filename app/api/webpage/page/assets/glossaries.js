@@ -1,11 +1,12 @@
 // Which stored glossary a translation uses. There is a choice only where one has terms for the
 // languages. Where the source is to be detected, choosing a glossary chooses its language too.
 
+import { element } from './dom.js';
 import { AUTO } from './languages.js';
 import { lasting } from './storage.js';
 import { say } from './words.js';
 
-const option = (value, textContent) => Object.assign(document.createElement('option'), { value, textContent });
+const option = (value, textContent) => element('option', { value, textContent });
 
 export class Glossaries {
   #views;

@@ -1,5 +1,6 @@
 // The last texts that were translated, which stay in this browser, unless a switch says that they do not.
 
+import { element } from './dom.js';
 import { lasting } from './storage.js';
 import { unchanged } from './text.js';
 import { say } from './words.js';
@@ -98,18 +99,15 @@ export class History {
   #fill() {
     const { list, none, clear, dialog } = this.#view;
     const items = read().map((entry) => {
-      const button = Object.assign(document.createElement('button'), { type: 'button', className: 'past' });
-      const way = Object.assign(document.createElement('span'), { className: 'quiet', textContent: say('{from} → {to}', { from: this.#name(entry.from), to: this.#name(entry.to) }) });
-      const text = Object.assign(document.createElement('span'), { className: 'past-text', dir: 'auto', textContent: entry.text.slice(0, SHOWN) });
-      button.append(way, ' ', text);
+      const way = element('span', { className: 'quiet', textContent: say('{from} → {to}', { from: this.#name(entry.from), to: this.#name(entry.to) }) });
+      const text = element('span', { className: 'past-text', dir: 'auto', textContent: entry.text.slice(0, SHOWN) });
+      const button = element('button', { type: 'button', className: 'past' }, way, ' ', text);
       button.addEventListener('click', () => {
         dialog.close();
         this.#restore(entry);
         this.#id = entry.id;
       });
-      const item = document.createElement('li');
-      item.append(button);
-      return item;
+      return element('li', {}, button);
     });
     list.replaceChildren(...items);
     none.hidden = items.length > 0;

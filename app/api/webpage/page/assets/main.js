@@ -5,7 +5,7 @@ import { Alternatives } from './alternatives.js';
 import { Api } from './api.js';
 import { Blocks } from './blocks.js';
 import { Documents } from './documents.js';
-import { set } from './dom.js';
+import { element, set } from './dom.js';
 import { download } from './download.js';
 import { Glossaries } from './glossaries.js';
 import { Highlight } from './highlight.js';
@@ -257,7 +257,7 @@ function showNotes() {
   const notes = $('notes');
   set(notes, { hidden: words.length === 0 });
   if (notes.textContent === words.join('')) return;
-  notes.replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+  notes.replaceChildren(...words.map((text) => element('li', { textContent: text })));
 }
 
 async function loadGlossaries() {
@@ -290,7 +290,7 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const area = Object.assign(document.createElement('textarea'), { value: text, className: 'unseen' });
+    const area = element('textarea', { value: text, className: 'unseen' });
     const active = document.activeElement;
     document.body.append(area);
     area.focus({ preventScroll: true });

@@ -1,9 +1,10 @@
 // Which model translates. There is a choice only where the server has several models.
 
+import { element } from './dom.js';
 import { lasting } from './storage.js';
 import { say } from './words.js';
 
-const option = (value, textContent) => Object.assign(document.createElement('option'), { value, textContent });
+const option = (value, textContent) => element('option', { value, textContent });
 
 export class Models {
   #box;

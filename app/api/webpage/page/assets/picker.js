@@ -1,17 +1,11 @@
 // A button that opens a list of languages, which typing narrows down: a combobox with
 // a listbox, as the ARIA Authoring Practices describe it.
 
-import { set } from './dom.js';
+import { element, set } from './dom.js';
 import { AUTO } from './languages.js';
 import { locale, say } from './words.js';
 
 const PAGE = 8; // options that PageDown passes over
-
-function element(name, properties, ...children) {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
-}
 
 export class Picker {
   #root;
