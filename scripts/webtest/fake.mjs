@@ -155,14 +155,15 @@ async function translate(payload, res) {
   const { fromLang, toLang, model, records } = payload;
   const entry = { fromLang, toLang, ...(model && { model }), ...(payload.glossaryId && { glossaryId: payload.glossaryId }), texts: records.map(({ text }) => text), ...(payload.alternatives && { alternatives: payload.alternatives }), state: 'open' };
   seen.push(entry);
+  const characters = records.reduce((sum, { text }) => sum + text.length, 0);
   const failing =
     records.length > script.maxRecords
       ? { status: 413, code: 'too_many_records', message: `${records.length} records, at most ${script.maxRecords} are allowed` }
-      : records.reduce((sum, { text }) => sum + text.length, 0) > script.maxCharacters
-        ? { status: 413, code: 'too_many_characters', message: `the request has ${records.reduce((sum, { text }) => sum + text.length, 0)} characters and your limit allows ${script.maxCharacters} at once: send several requests` }
-      : payload.alternatives > script.mostAlternatives
-        ? { status: 400, code: 'invalid_option', message: `ask for ${script.mostAlternatives} or fewer` }
-        : script.failures?.shift();
+      : characters > script.maxCharacters
+        ? { status: 413, code: 'too_many_characters', message: `the request has ${characters} characters and your limit allows ${script.maxCharacters} at once: send several requests` }
+        : payload.alternatives > script.mostAlternatives
+          ? { status: 400, code: 'invalid_option', message: `ask for ${script.mostAlternatives} or fewer` }
+          : script.failures?.shift();
   if (failing?.status) {
     entry.state = 'failed';
     fail(res, failing);

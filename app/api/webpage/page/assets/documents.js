@@ -2,9 +2,9 @@
 
 import { ApiError, problem } from './api.js';
 import { download } from './download.js';
-import { nameIn } from './languages.js';
+import { nameOf } from './languages.js';
 import { session } from './storage.js';
-import { locale, say } from './words.js';
+import { say } from './words.js';
 
 /** How long to wait before a connection that broke is made again: longer each time. */
 const PAUSE_MS = { first: 500, factor: 1.6, most: 10_000 };
@@ -228,7 +228,7 @@ class Item {
     this.#progress = this.element.querySelector('progress');
     this.#download = download;
     title.textContent = name;
-    if (to) way.textContent = say('Target language: {language}', { language: nameIn(locale, to) || to });
+    if (to) way.textContent = say('Target language: {language}', { language: nameOf(to) });
     this.#progress.setAttribute('aria-label', say('Translation of {name}', { name }));
     download.setAttribute('aria-label', say('Download {name}', { name }));
     close.setAttribute('aria-label', say('Remove {name}', { name }));

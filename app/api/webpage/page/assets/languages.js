@@ -18,13 +18,16 @@ export const direction = (code) => (RIGHT_TO_LEFT.has(code) ? 'rtl' : 'ltr');
 const fold = (word) => word.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 /** What the browser calls a language, in a language; '' where it knows none. */
-export function nameIn(locale, code) {
+function nameIn(locale, code) {
   try {
     return new Intl.DisplayNames([locale], { type: 'language', fallback: 'none' }).of(code) ?? '';
   } catch {
     return ''; // not a code that Intl takes
   }
 }
+
+/** What a language is called in the page's, without the server's help: its code where the browser knows no name. */
+export const nameOf = (code) => nameIn(locale, code) || code;
 
 /** The languages that the server offers, from the answer of GET /languages. */
 export class Languages {
@@ -59,7 +62,7 @@ export class Languages {
 
   /** What a language is called in the page's. */
   known(code) {
-    return this.#byCode.get(code)?.known ?? (nameIn(locale, code) || code);
+    return this.#byCode.get(code)?.known ?? nameOf(code);
   }
 
   get(code) {

@@ -11,7 +11,7 @@ import { Glossaries } from './glossaries.js';
 import { Highlight } from './highlight.js';
 import { History } from './history.js';
 import { Keys } from './keys.js';
-import { AUTO, Choice, Languages, direction, nameIn } from './languages.js';
+import { AUTO, Choice, Languages, direction, nameOf } from './languages.js';
 import { Live } from './live.js';
 import { LongText } from './long.js';
 import { Models } from './models.js';
@@ -71,7 +71,7 @@ const documents = new Documents({
 
 const past = new History(
   { dialog: $('history-dialog'), button: $('history-button'), close: $('history-close'), list: $('history-list'), none: $('history-none'), keep: $('history-keep'), clear: $('history-clear') },
-  { name: (code) => (code === AUTO ? say('Detect language') : nameIn(locale, code) || code), keep: keepWork, restore: restorePast },
+  { name: (code) => (code === AUTO ? say('Detect language') : nameOf(code)), keep: keepWork, restore: restorePast },
 );
 
 const models = new Models({ box: $('model-choice'), select: $('model'), changed: changeModel });
