@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"dragoman/model/repository"
 )
 
 // scanEvery is the interval of scans of repositories. A change is applied once the repository has been stable for this time.
@@ -45,13 +47,21 @@ func (t *translation) watch(ctx context.Context) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
-	watching.Go(func() { t.repositories.Watch(ctx, t.snapshot, scanEvery, t.catalog.Update) })
+	watching.Go(func() { t.repositories.Watch(ctx, t.snapshot, scanEvery, t.update) })
 	for {
 		select {
 		case <-hangUp:
-			t.catalog.Update(t.repositories.Scan())
+			t.update(t.repositories.Scan())
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// update makes the models those of a snapshot of the repositories.
+func (t *translation) update(s repository.Snapshot) {
+	if t.puller != nil {
+		t.puller.measure(s)
+	}
+	t.catalog.Update(s)
 }

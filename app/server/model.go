@@ -79,7 +79,7 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		t.catalog = l.newCatalog(backends, metrics, t.puller)
 		t.repositories = repository.NewScanner(l.cfg.Repositories)
 		t.snapshot = t.repositories.Scan()
-		t.catalog.Update(t.snapshot)
+		t.update(t.snapshot)
 		if err := t.catalog.Preload(ctx); err != nil {
 			l.log.Error("some models could not be loaded at the start", "error", err)
 		}
@@ -88,7 +88,7 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 	}
 	t.closes(t.catalog.Close)
 	if t.puller != nil {
-		t.puller.arrived = func() { t.catalog.Update(t.repositories.Scan()) }
+		t.puller.arrived = func() { t.update(t.repositories.Scan()) }
 		t.closes(t.puller.close)
 	}
 	if err := l.serveFrom(t); err != nil {

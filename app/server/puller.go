@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -48,6 +49,7 @@ type puller struct {
 	mu      sync.Mutex // guards the fields below
 	offers  map[[2]string]source.Available
 	fetches map[string]*pulled // by ref
+	stored  int64              // bytes of the models in dir
 }
 
 // pulled is a model that is fetched, or was.
@@ -185,14 +187,26 @@ func (p *puller) Fetch(from, to string) error {
 	return f.failure()
 }
 
-// room returns an error if a model would make the repository larger than it may be, with those that are being fetched.
-func (p *puller) room(offer source.Available) error {
-	needs := int64(0)
-	for _, m := range repository.Scan([]string{p.dir}).Models {
+// measure takes the size of the models in dir from a snapshot of all repositories.
+func (p *puller) measure(s repository.Snapshot) {
+	stored := int64(0)
+	for _, m := range s.Models {
+		if filepath.Dir(m.Dir) != filepath.Clean(p.dir) {
+			continue
+		}
 		for _, v := range m.Versions {
-			needs += v.Bytes
+			stored += v.Bytes
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stored = stored
+}
+
+// room returns an error if a model would make the repository larger than it may be, with those that are being fetched. The caller
+// must hold mu.
+func (p *puller) room(offer source.Available) error {
+	needs := p.stored
 	for _, f := range p.fetches {
 		if !f.ended {
 			needs += cmp.Or(f.Bytes, sizeUnknown)

@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/config"
+	"dragoman/model/repository"
+	"dragoman/model/source"
 )
 
 // slowMirror is a firefoxMirror that sends half of a model's file, and the rest when open is closed. broken models are missing.
@@ -140,5 +145,26 @@ func TestFetchesAreBounded(t *testing.T) {
 				assert.Contains(c, body, test.body)
 			}, time.Minute, 20*time.Millisecond)
 		})
+	}
+}
+
+// The room of a fetch is what the last snapshot leaves of AUTO_PULL_STORAGE: a request scans no folder.
+func TestRoomIsThatOfTheSnapshot(t *testing.T) {
+	dir := t.TempDir()
+	p := &puller{
+		loader: &loader{cfg: config.Config{AutoPullStorage: 3 << 20}}, dir: dir + "/",
+		offers:  map[[2]string]source.Available{{"en", "de"}: {Ref: "firefox:en-de", Bytes: 1 << 20}},
+		fetches: map[string]*pulled{"firefox:en-fr": {Available: source.Available{Bytes: 1 << 20}}, "firefox:en-ja": {Available: source.Available{Bytes: 9 << 20}, ended: true}},
+	}
+	sized := func(dir string, bytes int64) repository.Model {
+		return repository.Model{Dir: dir, Versions: []repository.Version{{Bytes: bytes / 2}, {Bytes: bytes / 2}}}
+	}
+	for _, test := range []struct {
+		here, elsewhere int64
+		room            bool
+	}{{1 << 20, 9 << 20, true}, {1<<20 + 2, 0, false}, {0, 0, true}} {
+		p.measure(repository.Snapshot{Models: []repository.Model{sized(filepath.Join(dir, "a"), test.here), sized("/elsewhere/b", test.elsewhere)}})
+		err := p.room(p.offers[[2]string{"en", "de"}])
+		assert.Equal(t, test.room, err == nil, "%v: %v", test, err)
 	}
 }
