@@ -20,9 +20,14 @@ import (
 // pairOfLanguages matches what people write for a model of a pair.
 var pairOfLanguages = regexp.MustCompile(`^[A-Za-z]{2,3}-[A-Za-z]{2,3}$`)
 
+// Sources returns the settings for access to the sources of models.
+func Sources(cfg config.Config, log *slog.Logger) source.Config {
+	return source.Config{Endpoint: cfg.Endpoint, Token: cfg.Token, Offline: bool(cfg.Offline), Index: cfg.ModelIndex, Log: log}
+}
+
 // available returns the models that can be pulled and that all words describe. The error is of the sources that do not answer.
 func available(ctx context.Context, cfg config.Config, log *slog.Logger, words ...string) ([]source.Available, error) {
-	client, err := source.New(source.Config{Endpoint: cfg.Endpoint, Token: cfg.Token, Offline: bool(cfg.Offline), Index: cfg.ModelIndex, Log: log})
+	client, err := source.New(Sources(cfg, log))
 	if err != nil {
 		return nil, &UsageError{err}
 	}

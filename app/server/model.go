@@ -203,12 +203,10 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 // preparer returns a preparer of exported folders in the given precision if PRECISION is not set. Downloads go to the folder
 // downloads, or to the exported folder if downloads is "".
 func (l *loader) preparer(precision model.Precision, downloads string) (*source.Preparer, error) {
-	settings := source.Config{
-		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline), Index: l.cfg.ModelIndex,
-		Family: l.cfg.Family, Languages: l.cfg.ModelLanguages, Log: l.log,
-		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Downloads: downloads,
-		Precision: cmp.Or(l.cfg.Precision, precision), KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
-	}
+	settings := cli.Sources(l.cfg, l.log)
+	settings.Weights, settings.Revision, settings.SaveWeights, settings.Downloads = l.cfg.Weights, l.cfg.Revision, l.cfg.SaveWeights, downloads
+	settings.Family, settings.Languages, settings.Precision = l.cfg.Family, l.cfg.ModelLanguages, cmp.Or(l.cfg.Precision, precision)
+	settings.KeepCheckpoint, settings.Verify = bool(l.cfg.KeepCheckpoint), l.cfg.Verify
 	if precision == model.FP16 { // for GPUs
 		settings.Accept = acceptsNetwork
 	}

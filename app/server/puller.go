@@ -115,7 +115,7 @@ func (p *puller) list(ctx context.Context) (complete bool) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	cfg, log := p.loader.cfg, p.loader.log
-	client, err := source.New(source.Config{Endpoint: cfg.Endpoint, Token: cfg.Token, Offline: bool(cfg.Offline), Index: cfg.ModelIndex, Log: log})
+	client, err := source.New(cli.Sources(cfg, log))
 	if err != nil {
 		log.Error("the models that can be fetched are not known", "error", err)
 		return false
