@@ -43,8 +43,9 @@ type puller struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	// The models were listed, and all sources have answered. These belong to newPuller and then to follow.
-	listed, complete bool
+	// These belong to newPuller and then to follow.
+	pause time.Duration   // until the next list; 0: there was none
+	away  map[string]bool // sources that did not answer the last list
 
 	mu      sync.Mutex // guards the fields below
 	offers  map[[2]string]source.Available
@@ -71,13 +72,16 @@ func (l *loader) newPuller(ctx context.Context) (*puller, error) {
 		}
 		l.cfg.Repositories = []string{config.PulledModels(cache)}
 	}
-	p := &puller{loader: l, dir: l.cfg.Repositories[0], turn: make(chan struct{}, 1), offers: map[[2]string]source.Available{}, fetches: map[string]*pulled{}}
+	p := &puller{
+		loader: l, dir: l.cfg.Repositories[0], turn: make(chan struct{}, 1), away: map[string]bool{},
+		offers: map[[2]string]source.Available{}, fetches: map[string]*pulled{},
+	}
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("AUTO_PULL: %w: set MODEL_REPOSITORY to a folder that can be written", err)
 	}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if len(repository.Scan([]string{p.dir}).Models) == 0 { // or else list lists what there is beside the models that are there
-		p.complete, p.listed = p.list(ctx), true
+		p.list(ctx)
 	}
 	return p, nil
 }
@@ -92,41 +96,38 @@ func (p *puller) close() error {
 // follow lists the models again from time to time, until ctx is done.
 func (p *puller) follow(ctx context.Context) {
 	for {
-		var pause time.Duration
-		switch {
-		case p.complete:
-			pause = listEvery
-		case p.listed:
-			pause = listAgain
-		}
 		select {
-		case <-time.After(pause):
-			p.complete, p.listed = p.list(ctx), true
-			p.arrived()
+		case <-time.After(p.pause):
+			if p.list(ctx) {
+				p.arrived()
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// list asks the sources for their models, and reports whether all have answered. The first source of AUTO_PULL that has a pair is
-// its source; a source that does not answer keeps its models.
-func (p *puller) list(ctx context.Context) (complete bool) {
+// list asks the sources for their models, and reports whether there are other ones than before. The first source of AUTO_PULL that
+// has a pair is its source; a source that does not answer keeps its models, and is logged once until it answers again.
+func (p *puller) list(ctx context.Context) (changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	cfg, log := p.loader.cfg, p.loader.log
 	client, err := source.New(cli.Sources(cfg, log))
 	if err != nil {
 		log.Error("the models that can be fetched are not known", "error", err)
+		p.pause = listAgain
 		return false
 	}
-	found, complete := map[[2]string]source.Available{}, true
+	first, complete := p.pause == 0, true
+	found := map[[2]string]source.Available{}
 	for _, name := range cfg.AutoPull {
 		models, err := client.Available(ctx, name)
-		if err != nil {
-			complete = false
+		complete = complete && err == nil
+		if err != nil && !p.away[name] {
 			log.Warn("the models that can be fetched are not known", "source", name, "error", err)
 		}
+		p.away[name] = err != nil
 		for _, m := range models {
 			pair := [2]string{m.From, m.To}
 			if _, taken := found[pair]; !taken && p.allows(m.From) && p.allows(m.To) {
@@ -136,14 +137,19 @@ func (p *puller) list(ctx context.Context) (complete bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.pause = listEvery
 	if !complete {
+		p.pause = listAgain
 		for pair, before := range p.offers {
 			found[pair] = cmp.Or(found[pair], before)
 		}
 	}
+	changed = !maps.Equal(p.offers, found)
 	p.offers = found
-	log.Info("models can be fetched when they are asked for", "from", strings.Join(cfg.AutoPull, ","), "pairs", len(found), "repository", p.dir)
-	return complete
+	if changed || first {
+		log.Info("models can be fetched when they are asked for", "from", strings.Join(cfg.AutoPull, ","), "pairs", len(found), "repository", p.dir)
+	}
+	return changed
 }
 
 // allows reports whether models for a language may be fetched: it is one of AUTO_PULL_LANGUAGES, or of the languages that models have.

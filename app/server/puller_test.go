@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,5 +168,47 @@ func TestRoomIsThatOfTheSnapshot(t *testing.T) {
 		p.measure(repository.Snapshot{Models: []repository.Model{sized(filepath.Join(dir, "a"), test.here), sized("/elsewhere/b", test.elsewhere)}})
 		err := p.room(p.offers[[2]string{"en", "de"}])
 		assert.Equal(t, test.room, err == nil, "%v: %v", test, err)
+	}
+}
+
+// A source that does not answer keeps its models, and is logged once until it answers again. Only other models are news.
+func TestListsAreLoggedWhenTheyChange(t *testing.T) {
+	var away atomic.Bool
+	index := firefoxMirror(t)
+	mirror := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			http.NotFound(w, r)
+			return
+		}
+		http.Redirect(w, r, index, http.StatusFound)
+	}))
+	t.Cleanup(mirror.Close)
+	var lines bytes.Buffer
+	p := &puller{
+		loader: &loader{cfg: config.Config{AutoPull: []string{"firefox"}, ModelIndex: mirror.URL}, log: slog.New(slog.NewTextHandler(&lines, nil))},
+		away:   map[string]bool{},
+	}
+	const unknown, listed = `msg="the models that can be fetched are not known"`, `msg="models can be fetched when they are asked for"`
+	for i, test := range []struct {
+		away, changed bool
+		pause         time.Duration
+		logged        []string
+	}{
+		{true, false, listAgain, []string{unknown, listed}},
+		{true, false, listAgain, nil},
+		{false, true, listEvery, []string{listed}},
+		{false, false, listEvery, nil},
+		{true, false, listAgain, []string{unknown}},
+		{true, false, listAgain, nil},
+	} {
+		lines.Reset()
+		away.Store(test.away)
+		assert.Equal(t, test.changed, p.list(t.Context()), i)
+		assert.Equal(t, test.pause, p.pause, i)
+		assert.Equal(t, i > 1, len(p.Pairs()["en"]) > 0, i)
+		assert.Equal(t, len(test.logged), strings.Count(lines.String(), "\n"), "%d: %s", i, &lines)
+		for _, line := range test.logged {
+			assert.Contains(t, lines.String(), line, i)
+		}
 	}
 }
