@@ -42,14 +42,12 @@ func (n *inventory) offer() {
 			n.names = append(n.names, name)
 		}
 	}
-	candidates := n.candidates()
-	if n.fetcher != nil {
-		if pairs := n.fetcher.Pairs(); len(pairs) > 0 {
-			candidates = append(candidates, promise(pairs))
-		}
+	candidates, missing := n.candidates(), newPromise(n.fetcher)
+	if missing != nil {
+		candidates = append(candidates, missing)
 	}
 	n.all = n.newSelection(candidates)
-	n.all.fetcher = n.fetcher
+	n.all.promise = missing
 }
 
 // candidates returns all models and pipelines, in the order of preference.
@@ -84,7 +82,7 @@ func (n *inventory) find(ref string) (*selection, error) {
 		}
 	}
 	if ref == "" {
-		if n.fetcher != nil && len(n.all.candidates) > 0 {
+		if n.all.promise != nil {
 			return n.all, nil
 		}
 		if len(n.names) == 0 && len(n.absent) > 0 {

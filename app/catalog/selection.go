@@ -23,7 +23,7 @@ type selection struct {
 	known       sync.Map // results of reached, by language
 	detector    translate.Detector
 	detects     bool
-	fetcher     Fetcher // of missing models; nil: none
+	promise     *promise // of the missing models; nil: none can be fetched
 }
 
 // candidate is a model or a pipeline.
