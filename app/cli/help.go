@@ -20,29 +20,29 @@ func (p *Program) setHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	usual := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		switch out := cmd.OutOrStdout(); {
-		case cmd == root:
-			fmt.Fprintf(out, "%s\n\nUsage: dragoman [COMMAND]; without a command it serves HTTP\n\nCommands:\n", root.Long)
-			for _, c := range root.Commands() {
-				if c.IsAvailableCommand() {
-					fmt.Fprintf(out, "  %-11s %s\n", c.Name(), c.Short)
-				}
-			}
-			fmt.Fprint(out, "\ndragoman help COMMAND explains a command, dragoman help config the environment\nvariables; dragoman man is a manual page.\n")
-		case cmd.IsAdditionalHelpTopicCommand():
-			fmt.Fprint(out, cmd.Long)
-		default:
+		if cmd != root {
 			usual(cmd, args)
+			return
 		}
+		out := cmd.OutOrStdout()
+		fmt.Fprintf(out, "%s\n\nUsage: dragoman [COMMAND]; without a command it serves HTTP\n\nCommands:\n", root.Long)
+		for _, c := range root.Commands() {
+			if c.IsAvailableCommand() {
+				fmt.Fprintf(out, "  %-11s %s\n", c.Name(), c.Short)
+			}
+		}
+		fmt.Fprint(out, "\ndragoman help COMMAND explains a command, dragoman help config the environment\nvariables; dragoman man is a manual page.\n")
 	})
+	environment := &cobra.Command{Use: "config", Short: "Environment variables"}
+	environment.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), variables()) })
 	root.AddCommand(
-		&cobra.Command{Use: "config", Short: "Environment variables", Long: variables()},
+		environment,
 		&cobra.Command{Use: "man", Short: "Print the manual page", Hidden: true, Args: noArguments,
 			Long: "Prints the manual page: dragoman man | man -l -",
 			RunE: func(*cobra.Command, []string) error { return p.manual(root, p.Stdout) }},
 	)
 	for _, c := range root.Commands() {
-		if c.Name() != "config" && c.Name() != "completion" { // completion is cobra's
+		if c.Name() != "completion" { // it is cobra's
 			reflow(c)
 		}
 	}
