@@ -229,7 +229,7 @@ func (w *weights) replace(name string, t Tensor) error {
 			if !isEmbedding(other) || other == stored {
 				continue
 			}
-			same, err := sameValues(old, copied)
+			same, err := SameValues(old, copied)
 			if err != nil {
 				return err
 			}
@@ -280,7 +280,7 @@ func (w *weights) change(a adapter, module string, parts map[string]Tensor) erro
 			return err
 		}
 	}
-	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: computed{base.Len(), m.read}}
+	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: &computed{base.Len(), m.read}}
 	if more, ok := parts[partBias]; ok {
 		return w.addBias(module+".bias", more, scale)
 	}
@@ -305,7 +305,7 @@ func (w *weights) addBias(name string, more Tensor, scale float32) error {
 	for i := range sum {
 		sum[i] += scale * added[i]
 	}
-	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: computed{len(sum), func(dst []float32, first int) error {
+	w.tensors[name] = Tensor{Name: name, Shape: base.Shape, DType: F32, data: &computed{len(sum), func(dst []float32, first int) error {
 		copy(dst, sum[first:])
 		return nil
 	}}}

@@ -467,7 +467,7 @@ func (c *converted) tensor(p Parameter) (Tensor, error) {
 	if v.DType == ctranslate2.Int8 && len(p.Shape) == 2 {
 		return d.matrix(t, part), nil
 	}
-	t.data, t.offset = computed{d.Len(), d.read}, int64(part*t.Len()*F32.size())
+	t.data, t.offset = &computed{d.Len(), d.read}, int64(part*t.Len()*F32.size())
 	return t, nil
 }
 

@@ -17,7 +17,7 @@ type computed struct {
 }
 
 // ReadAt implements [io.ReaderAt] for whole elements.
-func (c computed) ReadAt(p []byte, offset int64) (int, error) {
+func (c *computed) ReadAt(p []byte, offset int64) (int, error) {
 	size := int64(F32.size())
 	if offset%size != 0 || int64(len(p))%size != 0 {
 		return 0, fmt.Errorf("%d bytes at %d are no whole elements", len(p), offset)

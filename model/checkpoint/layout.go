@@ -225,7 +225,7 @@ func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
 			tensors[of] = t
 			continue
 		}
-		same, err := sameValues(t, shared)
+		same, err := SameValues(t, shared)
 		if err != nil {
 			return err
 		}
@@ -242,8 +242,8 @@ func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
 	return nil
 }
 
-// sameValues reports whether two tensors are equal, bit by bit. It does not compare a place in a file with itself.
-func sameValues(a, b Tensor) (bool, error) {
+// SameValues reports whether two tensors are equal, bit by bit. It does not compare a place in a file with itself.
+func SameValues(a, b Tensor) (bool, error) {
 	if a.DType != b.DType || !slices.Equal(a.Shape, b.Shape) {
 		return false, nil
 	}

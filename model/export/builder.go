@@ -144,7 +144,8 @@ func embeddings(stack string) string { return "model." + stack + ".embed_tokens.
 // positions adds the table of positions of a stack, [MaxPositions, DModel].
 func (b *builder) positions(stack string) string {
 	if row, ok := b.spec.FirstPosition(); ok {
-		return b.use(b.w.tail("model."+stack+".embed_positions.weight", row))
+		const table = ".embed_positions.weight"
+		return b.use(b.w.tail("model."+stack+table, "model.encoder"+table, row))
 	}
 	const block = 64 // rows in memory at a time
 	n, d, first, table := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1, sinusoids

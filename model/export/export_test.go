@@ -15,6 +15,7 @@ import (
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/export"
 	"dragoman/model/modeltest"
+	"dragoman/model/onnx"
 )
 
 const (
@@ -66,6 +67,44 @@ func TestSharedEmbeddingIsStoredOnce(t *testing.T) {
 	size := m.Files[model.WeightsFile].Size - positions
 	assert.GreaterOrEqual(t, size, int64(4*parameters))
 	assert.Less(t, size, int64(4*parameters+1<<20), "less than 1 MiB may go to alignment")
+}
+
+// TestEqualTensorsAreStoredOnce: the stacks of an Argos package share a table of embeddings and one of positions, and old
+// checkpoints of Opus-MT have the same table of positions for each stack.
+func TestEqualTensorsAreStoredOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		checkpoint, family string
+		precision          model.Precision
+	}{
+		"Argos fp32":   {"../testdata/families/ctranslate2-argos", "ctranslate2", model.FP32},
+		"Argos fp16":   {"../testdata/families/ctranslate2-argos", "ctranslate2", model.FP16},
+		"Argos int8":   {"../testdata/families/ctranslate2-argos", "ctranslate2", model.INT8},
+		"Opus-MT fp32": {cputest.Complete(t, "../testdata/odd/marian-old-config"), "", model.FP32},
+		"Opus-MT int8": {cputest.Complete(t, "../testdata/odd/marian-old-config"), "", model.INT8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			m, err := export.Export(t.Context(), c.checkpoint, out, export.Options{Precision: c.precision, Family: c.family})
+			require.NoError(t, err)
+			raw, err := os.ReadFile(filepath.Join(out, model.WeightsFile))
+			require.NoError(t, err)
+			names := map[string]string{} // of weights by their bytes
+			for file := range m.Files {
+				if filepath.Ext(file) != ".onnx" {
+					continue
+				}
+				graph, err := os.ReadFile(filepath.Join(out, file))
+				require.NoError(t, err)
+				weights, err := onnx.Weights(graph)
+				require.NoError(t, err)
+				for _, w := range weights {
+					bytes := string(raw[w.Offset:][:w.Size])
+					assert.Equal(t, w.Name, cmp.Or(names[bytes], w.Name))
+					names[bytes] = w.Name
+				}
+			}
+		})
+	}
 }
 
 // TestExportIsDeterministic: equal checksums show that exports are equal.

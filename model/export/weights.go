@@ -66,11 +66,21 @@ func (w *weights) concat(name string, t onnx.DataType, rest []int, tensors ...st
 	})
 }
 
-// tail adds a matrix in 32 bits in PyTorch's layout, without its first rows.
-func (w *weights) tail(tensor string, first int) (onnx.Weight, error) {
+// tail adds a matrix in 32 bits in PyTorch's layout, without its first rows. A matrix that equals the tensor of, and was added so
+// before, is not stored again.
+func (w *weights) tail(tensor, of string, first int) (onnx.Weight, error) {
 	t, err := w.ckpt.Tensor(tensor)
 	if err != nil {
 		return onnx.Weight{}, err
+	}
+	if known, ok := w.data.Weight(of); ok {
+		other, err := w.ckpt.Tensor(of)
+		if err != nil {
+			return onnx.Weight{}, err
+		}
+		if same, err := checkpoint.SameValues(t, other); same || err != nil {
+			return known, err
+		}
 	}
 	skip, shape := first*t.Shape[1], []int{t.Shape[0] - first, t.Shape[1]}
 	return w.add(tensor, onnx.Float32, shape, func(out io.Writer) error {
