@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
@@ -37,6 +38,15 @@ func timesOf(line string, number int) cueTimes {
 func (c *cues) read(text []wrap.Line) {
 	_ = c.eachSpeech(text, func(lines []wrap.Line) error {
 		c.speeches = append(c.speeches, speech{slices.Clone(lines), c.cue})
+		for _, l := range lines {
+			for _, r := range c.in(l) {
+				if unicode.IsUpper(r) {
+					c.capital++
+				} else if unicode.IsLower(r) {
+					c.small++
+				}
+			}
+		}
 		return nil
 	})
 }
@@ -85,11 +95,13 @@ type cuePart struct {
 	speech
 	wrap.Paragraph
 	start, end  int    // byte range of the text without the tags around it
-	text        string // this text as one line; "" if it has tags in it
+	text        string // this text as one line; "" if it has tags in it that have no end
+	voice       string // the tag that names the speaker
 	first, last bool   // it starts, and ends, its line
 }
 
 var (
+	voice       = regexp.MustCompile(`<v[ .][^<>]*>`)
 	outerTags   = regexp.MustCompile(`<[^<>]*>|\{[^{}]*\}`)
 	leadingTags = regexp.MustCompile(`^(?:<[^<>/]*>|\{[^{}]*\}|\s)+`)
 	endTags     = regexp.MustCompile(`(?:</[^<>]*>|\s)+$`)
@@ -101,12 +113,16 @@ func (c *cues) part(s speech) cuePart {
 	raw := c.text[w.Start:w.End]
 	head := leadingTags.FindString(raw)
 	tail := endTags.FindString(raw[len(head):])
+	for tail != "" && len(openTags(raw[len(head):len(raw)-len(tail)])) > 0 { // the first tag is that of a part
+		tail = tail[strings.IndexByte(tail, '>')+1:]
+	}
 	p := cuePart{speech: s, Paragraph: w, start: w.Start + len(head), end: w.End - len(tail)}
 	if text := w.Text; len(head)+len(tail) < len(text) && strings.HasPrefix(text, head) && strings.HasSuffix(text, tail) {
-		if text = text[len(head) : len(text)-len(tail)]; !strings.ContainsAny(text, "<{") {
+		if text = text[len(head) : len(text)-len(tail)]; !strings.Contains(text, "{") && len(openTags(text)) == 0 {
 			p.text = text
 		}
 	}
+	p.voice = voice.FindString(head)
 	before := strings.TrimRight(c.text[:w.Start], " \t")
 	after := strings.TrimLeft(c.text[w.End:], " \t")
 	p.first = before == "" || strings.ContainsAny(before[len(before)-1:], "\r\n")
@@ -115,7 +131,7 @@ func (c *cues) part(s speech) cuePart {
 }
 
 var (
-	continuing = regexp.MustCompile(`^["'“‘«(]*(?:\p{Ll}|I\b)`)
+	continuing = regexp.MustCompile(`^(?:["'“‘«(]|<[^<>]*>)*(?:\p{Ll}|I\b)`)
 	comma      = regexp.MustCompile(`[,，、،]$`)
 )
 
@@ -123,8 +139,30 @@ var (
 func (c *cues) continues(s, next cuePart) bool {
 	pause := next.cue.from - s.cue.to
 	return s.text != "" && next.text != "" && s.last && next.first && next.cue.number == s.cue.number+1 && pause <= longestPause && pause > -longestPause &&
-		!sentenceEnd.MatchString(s.text) && (continuing.MatchString(next.text) || comma.MatchString(s.text)) && hasLetter(next.text)
+		(next.voice == "" || next.voice == s.voice) && hasLetter(next.text) && !sentenceEnd.MatchString(s.text) &&
+		(continuing.MatchString(next.text) || comma.MatchString(s.text) || c.capital > 20*c.small && inCapitals(next.text))
 }
+
+// inCapitals reports whether a text has capitals only.
+func inCapitals(text string) bool {
+	text = outerTags.ReplaceAllString(text, "")
+	return text == strings.ToUpper(text) && text != strings.ToLower(text)
+}
+
+// openTags returns the tags of a text that have no partner in it.
+func openTags(text string) (open []string) {
+	for _, tag := range outerTags.FindAllString(text, -1) {
+		n := len(open)
+		if name, isEnd := strings.CutPrefix(tag, "</"); isEnd && n > 0 && tagName.FindString(open[n-1]) == tagName.FindString("<"+name) {
+			open = open[:n-1]
+		} else {
+			open = append(open, tag)
+		}
+	}
+	return open
+}
+
+var tagName = regexp.MustCompile(`^<\w+`)
 
 // sentence translates a sentence. It distributes the translation over the lines of its cue, or divides it between several cues by
 // their times.
@@ -149,7 +187,15 @@ func (c *cues) sentence(parts []cuePart) error {
 	if err != nil || translation == text {
 		return err
 	}
+	styles := ""
 	for i, piece := range c.divide(c.escape(oneLine(translation)), parts) {
+		if piece != "" {
+			piece, styles = styles+piece, ""
+		}
+		for _, tag := range openTags(piece) { // the style goes on in the next cue
+			styles += tag
+			piece += "</" + strings.TrimPrefix(tagName.FindString(tag), "<") + ">"
+		}
 		if err := c.replace(parts[i].start, parts[i].end, c.rows(piece, parts[i])); err != nil {
 			return err
 		}

@@ -23,7 +23,13 @@ func TestSpeeches(t *testing.T) {
 		"behind a comma":            {one + "Hello," + two + "John.", []string{"Hello, John."}},
 		"sentences":                 {one + "I went." + two + "He came..." + three + "in the end.", []string{"I went.", "He came...", "in the end."}},
 		"another speaker":           {one + "I went" + two + "- to you", []string{"I went", "to you"}},
-		"tags in a sentence":        {one + "I <b>went</b>" + two + "to you", []string{"I <b>went</b>", "to you"}},
+		"tags in a sentence":        {one + "I <b>went</b>" + two + "to you", []string{"I <b>went</b> to you"}},
+		"a tag without an end":      {one + "I <b>went" + two + "to you", []string{"I <b>went", "to you"}},
+		"sounds before sentences":   {one + "(SIGHS) I know\n(that you do)\n- MARY: (laughing) ...nobody." + two + "(he says)\n\"Yes.\"", []string{"SIGHS", "I know (that you do)", "MARY", "laughing", "...nobody.", "he says", "\"Yes.\""}},
+		"speakers":                  {one + "MAN 2 [on radio]: Come in.\n>> REPORTER: Good\nevening.\nJOHN (V.O.):\nWho is it?", []string{"MAN 2 [on radio]", "Come in.", "REPORTER", "Good evening.", "JOHN (V.O.)", "Who is it?"}},
+		"songs between signs":       {one + "#  Singing in\nthe rain  #" + two + "# and on #\n#1 of them", []string{"Singing in the rain", "and on", "#1 of them"}},
+		"all in capitals":           {one + "I WENT TO" + two + "THE HOUSE. (LAUGHS)" + three + "BUT HE WAS OUT.", []string{"I WENT TO THE HOUSE. (LAUGHS)", "BUT HE WAS OUT."}},
+		"a title in capitals":       {one + "I went to the house\n\n2\n00:00:09,000 --> 00:00:10,000\nEPISODE ONE\n\n3\n00:00:10,000 --> 00:00:11,000\nTHE RETURN", []string{"I went to the house", "EPISODE ONE", "THE RETURN"}},
 		"cues that are far apart":   {one + "I went\n\n2\n00:00:09,000 --> 00:00:10,000\nto you", []string{"I went", "to you"}},
 		"a line with a clock":       {one + "At\n12: no.", []string{"At 12: no."}},
 		"Chinese, behind its comma": {one + "今日は、" + two + "元気です" + three + "はい", []string{"今日は、元気です", "はい"}},
@@ -56,4 +62,17 @@ func TestDividedSpeeches(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, strings.NewReplacer("a b", c.first, "c d.", c.second).Replace(text), got, c.translation)
 	}
+}
+
+// A style that covers the place of a division ends in one cue, and starts again in the next one. Each speaker has sentences.
+func TestDividedStyles(t *testing.T) {
+	const doc = "WEBVTT\n\n00:00.000 --> 00:03.000\n<v Mary>a <c.loud>b</c>\n\n00:03.000 --> 00:06.000\n<v Mary>c d\n\n00:06.000 --> 00:07.000\n<v John>e f\n"
+	list, err := segments(t, kindNamed(t, "vtt"), doc, document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a <c.loud>b</c> c d", "<v John>e f"}, list)
+	got, err := rewritten(t, kindNamed(t, "vtt"), doc, document.Options{To: "de"}, func(text string) string {
+		return strings.ReplaceAll(text, "a <c.loud>b</c> c d", "eins <c.loud>zwei drei</c> vier")
+	})
+	require.NoError(t, err)
+	assert.Equal(t, strings.NewReplacer("a <c.loud>b</c>", "eins <c.loud>zwei</c>", "c d", "<c.loud>drei</c> vier").Replace(doc), got)
 }

@@ -65,12 +65,13 @@ var webVTT = regexp.MustCompile(`^WEBVTT(?:[ \t].*)?$`)
 // cues goes through the cues of subtitles.
 type cues struct {
 	*pass
-	timing   *regexp.Regexp
-	lines    []wrap.Line
-	escape   func(text string) string
-	blocks   bool     // whether an empty line ends a cue
-	cue      cueTimes // the current one
-	speeches []speech
+	timing         *regexp.Regexp
+	lines          []wrap.Line
+	escape         func(text string) string
+	blocks         bool     // whether an empty line ends a cue
+	cue            cueTimes // the current one
+	speeches       []speech
+	small, capital int // numbers of letters
 }
 
 func (c *cues) line(i int) string { return c.in(c.lines[i]) }
@@ -133,7 +134,7 @@ func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) 
 			n++
 		}
 		mark := speechMark.FindString(p.in(text[0]))
-		if text[0].Start += len(mark); strings.ContainsAny(mark, "♪♫") {
+		if text[0].Start += len(mark); strings.ContainsAny(mark, "♪♫#") {
 			text[n-1].End -= len(songEnd.FindString(p.in(text[n-1])))
 		}
 		if err := each(text[:n]); err != nil {
@@ -149,10 +150,12 @@ var speaker = regexp.MustCompile(`^\s*(?:<!\[CDATA\[|<[^>]*>|\{[^}]*\})*\s*(?:[-
 
 var (
 	// speechMark matches the marks at the start of a speech, which are not text, and songEnd those at the end of a song.
-	speechMark = regexp.MustCompile(`^\s*(?:(?:[-–—‐]+|>>+|[♪♫]+)\s*)+`)
-	songEnd    = regexp.MustCompile(`\s*[♪♫]+\s*$`)
-	// label matches a description in brackets, one in parentheses that is all of a line, or the name of a speaker in capitals.
-	label = regexp.MustCompile(`^\s*(?:[-–—‐]+\s*)?(?:<[^>]*>|\{[^}]*\})*(?:\[([^\[\]]+)\]|[(（]([^()（）]+)[)）](?:<[^>]*>|\{[^}]*\})*\s*$|(\p{Lu}[\p{Lu}\d .'’&#-]{1,30}):\s)`)
+	speechMark = regexp.MustCompile(`^\s*(?:(?:[-–—‐]+|>>+|[♪♫]+|#+\s)\s*)+`)
+	songEnd    = regexp.MustCompile(`\s*(?:[♪♫]+|\s#+)\s*$`)
+	// label matches a description in brackets, one in parentheses before a sentence or a line's end, or the name of a speaker in
+	// capitals.
+	label = regexp.MustCompile(`^\s*(?:(?:[-–—‐]+|>>+)\s*)?(?:<[^>]*>|\{[^}]*\})*(?:\[([^\[\]]+)\]|[(（]([^()（）]+)[)）](?:(?:<[^>]*>|\{[^}]*\})*\s*$|()\s+["'“‘«¿¡]*[\p{Lu}.…])|` +
+		`(\p{Lu}[\p{Lu}\d .'’&#-]{1,30}(?: [\[(][^\[\]()]+[\])])?):(?:\s|$))`)
 	// sentenceEnd matches the end of a text that the next line does not continue.
 	sentenceEnd = regexp.MustCompile(`[.!?…:;。！？：；♪♫\])）][\s"'»”’]*(?:<[^>]*>|\{[^}]*\})*\s*$`)
 )
@@ -160,15 +163,17 @@ var (
 // labelOf returns the range of the text of a label at the start of a line, and the end of the label; 0 if there is none.
 func labelOf(line string) (at [2]int, end int) {
 	m := label.FindStringSubmatchIndex(line)
-	if m == nil {
+	switch {
+	case m == nil:
 		return at, 0
+	case m[2] >= 0:
+		return [2]int{m[2], m[3]}, m[1]
+	case m[6] >= 0: // in front of a sentence
+		return [2]int{m[4], m[5]}, m[6]
+	case m[4] >= 0:
+		return [2]int{m[4], m[5]}, m[1]
 	}
-	for i := 2; i < len(m); i += 2 {
-		if m[i] >= 0 {
-			at = [2]int{m[i], m[i+1]}
-		}
-	}
-	return at, m[1]
+	return [2]int{m[8], m[9]}, m[1]
 }
 
 // startsLabel reports whether a line starts with a label. Parentheses within a sentence are none.
