@@ -29,7 +29,7 @@ const (
 	itemForm  = `(?:(?:\pL{1,4}['’ʼ])?` + removedCode + `(?:['’ʼ-]\pL+)*|` + inflectedForm + `|` + numberForm + `)`
 	// jointForm: ends of sentences without a space, asides, he/she.
 	jointForm = `(?:\.|[.,;:!?]+["”’»)\]]*|[,:;.!?]["“‘«]|["”’»)\].]*(?:[—–]|--)["“‘«(\[]*|…|\.{3}|[/|])`
-	openForm  = `["'“”„‚‘«‹(\[¿¡*_…—–]*`
+	openForm  = `["'“”„‚‘«‹(\[¿¡*_…—–]*(?:\.{2,4}["'“‘«]*)?`
 	closeForm = `["'”’“‘»›)\].,;:!?…*_—–-]*`
 )
 

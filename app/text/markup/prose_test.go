@@ -13,7 +13,7 @@ func TestIsProse(t *testing.T) {
 	for token, want := range map[string]bool{
 		"word": true, "well-known": true, "O'Neill's": true, "dogs'": true, "aujourd'hui,": true, "“Yes”": true, "(old)": true, "(re)start": true,
 		"year(s)": true, "Schüler*innen": true, "Schüler(innen)": true, "e.g.": true, "U.S.A.": true, "end.Start": true, "this,that": true, "yes—no": true,
-		"he/she": true, "and/or": true, "1,234.5": true, "12:30": true, "10-20": true, "$5": true, "50%": true, "3rd": true, "10-year-old": true,
+		"he/she": true, "...what": true, "(...isn't": true, "...\"Yes": true, "f(...x)": false, "and/or": true, "1,234.5": true, "12:30": true, "10-20": true, "$5": true, "50%": true, "3rd": true, "10-year-old": true,
 		"?!": true, "...": true, "—": true, "«": true, "'tis": true, "l’homme": true, "Guten": true, "naïve": true, "été": true, "5€": true,
 		"it'll": true, "and...": true, "then:\"Hello": true,
 
