@@ -79,7 +79,7 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []wrap.Line, to st
 		}
 		isForeign := len(foreign) > 0 && foreign[0].Start <= t.Start
 		for _, a := range raw {
-			a.value = p.setValue(t.Name, a, raw)
+			a.value = p.setValue(t.Name, a, raw, isForeign)
 			if a.value != "" || !isForeign && isShown(t.Name, a, raw) && (!p.isPage || p.options.Also.Has(document.AlsoAlt)) {
 				list = append(list, a)
 			}
@@ -163,27 +163,42 @@ func keepsOut(list []attribute) bool {
 	return strings.EqualFold(find(list, "translate"), "no") || strings.Contains(" "+find(list, "class")+" ", " notranslate ")
 }
 
-// setValue returns the value to set for an attribute that declares the language or the direction, or "".
-func (p *pass) setValue(element string, a attribute, others []attribute) string {
-	to, value := p.options.To, ""
+// setValue returns the value to set for an attribute that declares the language or the direction, or "". Elements that are in the
+// language of the source get those of the target.
+func (p *pass) setValue(element string, a attribute, others []attribute, isForeign bool) string {
+	to, from, value := p.options.To, p.options.From, ""
+	isRoot := element == "html" || element == "body" && a.name == "dir" && a.text != "auto"
+	was, is := language.Direction(from), language.Direction(to)
+	isTurned := from != "" && was != is && !isForeign && !strings.Contains(sameDirection, " "+element+" ")
 	switch {
-	case to == "" || p.isPage && element != "body" && element != "html":
+	case to == "":
+	case a.name == "content" && p.isPage:
 	case a.name == "content" && strings.EqualFold(find(others, "property"), "og:locale"):
 		if l := language.LocaleOf(to); l.Language != "" {
 			value = l.Language + "_" + l.Region
 		}
 	case a.name == "content" && strings.EqualFold(find(others, "http-equiv"), "content-language"):
 		value = to
-	case element == "html" && (a.name == "lang" || a.name == "xml:lang"):
-		value = to
-	case a.name == "dir" && (element == "html" || element == "body" && a.text != "auto"):
-		value = language.Direction(to)
+	case a.name == "lang" || a.name == "xml:lang":
+		if isRoot || from != "" && a.text != "" && isLanguage(a.text, from) {
+			value = to
+		}
+	case a.name == "dir" && (isRoot || isTurned && strings.EqualFold(a.text, was)):
+		value = is
+	case a.name == "style" && isTurned && direction.MatchString(a.text):
+		value = direction.ReplaceAllString(a.text, "${1}"+is)
 	}
 	if value == "" {
 		return ""
 	}
 	return `"` + stdhtml.EscapeString(value) + `"`
 }
+
+// sameDirection are the elements whose contents have a direction in all languages.
+const sameDirection = " bdo code kbd pre samp input textarea "
+
+// direction matches a property of CSS.
+var direction = regexp.MustCompile(`(?i)(\bdirection\s*:\s*)(?:ltr|rtl)\b`)
 
 // missingOf returns the language and the direction that the html element lacks.
 func missingOf(t markup.Token, attributes []attribute, to string) (list []attribute) {

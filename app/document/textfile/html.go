@@ -59,19 +59,39 @@ func Page(ctx context.Context, out io.Writer, text string, o document.Options, t
 	return p.run(htmlUnits)
 }
 
-// foreign returns the ranges of elements in another language than the source. A document of unknown language has none.
+// foreign returns the ranges of elements in another language than the source, without elements in them that are in the source's. A
+// document of unknown language has none.
 func (p *pass) foreign(tokens []markup.Token) (list []wrap.Line) {
-	for i := 0; i < len(tokens) && p.options.From != ""; i++ {
+	lang := func(i int) string {
 		t := tokens[i]
 		p.looks.Past(t.End - t.Start)
 		if t.Partner <= i || t.Name == "html" || !strings.Contains(strings.ToLower(p.text[t.Start:t.End]), "lang") {
-			continue
+			return ""
 		}
 		raw := readAttributes(p.text, t.Start, t.End)
-		if lang := cmp.Or(find(raw, "lang"), find(raw, "xml:lang")); lang != "" && !isLanguage(lang, p.options.From) {
-			list = append(list, wrap.Line{Start: t.Start, End: tokens[t.Partner].End})
-			i = t.Partner
+		return cmp.Or(find(raw, "lang"), find(raw, "xml:lang"))
+	}
+	var ends []int     // the last tokens of the elements with a language, the innermost last
+	var foreign []bool // whether they are in another language
+	start := 0         // of the range, if the innermost one is
+	for i := 0; i < len(tokens) && p.options.From != ""; i++ {
+		was := len(ends) > 0 && foreign[len(ends)-1]
+		for len(ends) > 0 && i > ends[len(ends)-1] {
+			ends, foreign = ends[:len(ends)-1], foreign[:len(ends)-1]
 		}
+		at := tokens[i].Start
+		if code := lang(i); code != "" {
+			ends, foreign = append(ends, tokens[i].Partner), append(foreign, !isLanguage(code, p.options.From))
+		}
+		is := len(ends) > 0 && foreign[len(ends)-1]
+		if was && !is {
+			list = append(list, wrap.Line{Start: start, End: at})
+		} else if is && !was {
+			start = at
+		}
+	}
+	if len(ends) > 0 && foreign[len(ends)-1] {
+		list = append(list, wrap.Line{Start: start, End: len(p.text)})
 	}
 	return list
 }

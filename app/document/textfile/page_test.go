@@ -13,7 +13,7 @@ import (
 
 // A text in another language than the source stays, as does an inline one within a text.
 func TestForeignElements(t *testing.T) {
-	const text = `<html lang="en"><p>one <i lang="fr">deux</i> three</p><div lang="fr"><p title="quatre">cinq</p></div><p lang="en-GB">six</p></html>`
+	const text = `<html lang="en"><p>one <i lang="fr">deux</i> three</p><div lang="fr"><p title="quatre">cinq</p><p xml:lang="en">seven</p><p>huit</p></div><p lang="en-GB">six</p></html>`
 	o := document.Options{From: "en", To: "de"}
 	got, err := rewritten(t, kindNamed(t, "html"), text, o, func(text string) string {
 		if text == `one <i translate="no" lang="fr">deux</i> three` {
@@ -22,10 +22,23 @@ func TestForeignElements(t *testing.T) {
 		return upper(markup.HTML)(text)
 	})
 	require.NoError(t, err)
-	assert.Equal(t, `<html lang="de"><p>eins <i lang="fr">deux</i> drei</p><div lang="fr"><p title="quatre">cinq</p></div><p lang="en-GB">SIX</p></html>`, got)
+	assert.Equal(t, `<html lang="de"><p>eins <i lang="fr">deux</i> drei</p><div lang="fr"><p title="quatre">cinq</p><p xml:lang="de">SEVEN</p><p>huit</p></div><p lang="de">SIX</p></html>`, got)
 	got, err = rewritten(t, kindNamed(t, "html"), text, document.Options{From: "en"}, func(text string) string { return text })
 	require.NoError(t, err)
 	assert.Equal(t, text, got)
+}
+
+// Elements in the direction of the source get that of the target, but those of code and those in another language.
+func TestDirections(t *testing.T) {
+	const text = `<body dir=ltr><table dir="LTR"><td style="color: red; direction: ltr">one</td></table><code dir="ltr">x</code><p lang="fr" dir="ltr">deux</p><p dir="auto">three</p></body>`
+	for _, c := range [][3]string{
+		{"en", "ar", `<body dir="rtl"><table dir="rtl"><td style="color: red; direction: rtl">ONE</td></table><code dir="ltr">x</code><p lang="fr" dir="ltr">deux</p><p dir="auto">THREE</p></body>`},
+		{"en", "de", `<body dir="ltr"><table dir="LTR"><td style="color: red; direction: ltr">ONE</td></table><code dir="ltr">x</code><p lang="fr" dir="ltr">deux</p><p dir="auto">THREE</p></body>`},
+	} {
+		got, err := rewritten(t, kindNamed(t, "html"), text, document.Options{From: c[0], To: c[1]}, upper(markup.HTML))
+		require.NoError(t, err)
+		assert.Equal(t, c[2], got)
+	}
 }
 
 // The contents of noscript and template and the texts of SVG are translated.
