@@ -29,6 +29,25 @@ func TestCataloguesOfAnotherLanguage(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, got)
 	}
+	for _, c := range [][3]string{ // the script counts, the region stays
+		{"po", "zh", "msgid \"\"\nmsgstr \"\"\n\"Language: zh_TW\\n\"\n\nmsgid \"House\"\nmsgstr \"房屋\"\n"},
+		{"xliff", "sr", `<xliff version="2.0" trgLang="sr-Latn"><unit><segment state="initial"><source>House</source><target>House</target></segment><segment><source>Open</source><target>Otvori</target></segment></unit></xliff>`},
+	} {
+		_, err := rewritten(t, kindNamed(t, c[0]), c[2], document.Options{To: c[1]}, func(text string) string { return text })
+		require.Error(t, err, c[2])
+		requireRefused(t, err)
+	}
+	for _, c := range [][4]string{
+		{"po", "pt", "msgid \"\"\nmsgstr \"\"\n\"Language: pt_BR\\n\"\n\nmsgid \"House\"\nmsgstr \"Casa\"\n", "Language: pt_BR"},
+		{"po", "pt-PT", "msgid \"\"\nmsgstr \"\"\n\"Language: pt_BR\\n\"\n\nmsgid \"House\"\nmsgstr \"Casa\"\n", "Language: pt_PT"},
+		{"po", "no", "msgid \"\"\nmsgstr \"\"\n\"Language: nb\\n\"\n\nmsgid \"House\"\nmsgstr \"Hus\"\n", "Language: nb"},
+		{"xliff", "de", `<xliff version="1.2"><file target-language="fr"><trans-unit id="1"><source>House</source><target state="new">House</target></trans-unit></file></xliff>`, `target-language="de"`},
+		{"xliff", "de", `<xliff version="2.0" trgLang="fr"><unit><segment state="initial"><source>House</source><target>House</target></segment></unit></xliff>`, `trgLang="de"`},
+	} {
+		got, err := rewritten(t, kindNamed(t, c[0]), c[2], document.Options{To: c[1]}, func(text string) string { return text + "!" })
+		require.NoError(t, err, c[2])
+		assert.Contains(t, got, c[3])
+	}
 	for _, text := range []string{
 		"msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\nmsgid \"Open\"\nmsgstr \"\"\n\n#~ msgid \"x\"\n#~ msgstr \"y\"\n",
 		"msgid \"\"\nmsgstr \"\"\n\"Language: de_AT\\n\"\n\nmsgid \"Open\"\nmsgstr \"Öffnen\"\n",

@@ -169,16 +169,39 @@ func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bo
 }
 
 // checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in the rest of the document.
-func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) error {
+// It returns the language to write, which keeps the region of the document's.
+func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) (string, error) {
 	was, to := language.LocaleOf(code).Language, language.LocaleOf(p.options.To).Language
-	if was == "" || to == "" || was == to || p.options.Also.Has(document.AlsoSource) || p.untranslated {
-		return nil
+	isSame := was != "" && language.Group(code) == language.Group(p.options.To) && language.SameScript(code, p.options.To)
+	if isSame && !strings.ContainsAny(p.options.To, "-_") {
+		return code, nil
 	}
-	if p.untranslated = !p.looks.Match(pattern, rest); p.untranslated {
-		return nil
+	if was == "" || to == "" || isSame || p.options.Also.Has(document.AlsoSource) || p.untranslated {
+		return p.options.To, nil
 	}
-	return document.Refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
+	if p.untranslated = !p.isTranslated(rest, pattern); p.untranslated {
+		return p.options.To, nil
+	}
+	return "", document.Refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
 }
+
+// isTranslated reports whether pattern finds a translation in a text, other than one that is to be made again.
+func (p *pass) isTranslated(text string, pattern *regexp.Regexp) bool {
+	for {
+		found := p.looks.Find(pattern, text)
+		if found == nil {
+			return false
+		}
+		segment := max(strings.LastIndex(text[:found[0]], "<segment"), 0)
+		if tag, _, _ := strings.Cut(text[segment:found[0]], ">"); !openState.MatchString(tag) && !openState.MatchString(text[found[0]:found[1]]) {
+			return true
+		}
+		text = text[found[1]:]
+	}
+}
+
+// openState matches the states in XLIFF of translations that are to be made again.
+var openState = regexp.MustCompile(`\sstate\s*=\s*["'](?:new|needs-translation|initial)["']`)
 
 // hasLanguage reports whether a parsed text has anything to translate, also in ICU messages. err is the error of parsing.
 func (p *pass) hasLanguage(s markup.Sentence, err error) bool {

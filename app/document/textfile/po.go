@@ -214,10 +214,12 @@ func (f *poFile) head(field poField) error {
 		return nil
 	}
 	raw = poCharset.ReplaceAllLiteralString(raw, "charset=UTF-8")
-	was, set := f.field(raw, poLanguage, "Language: "+posix(f.options.To))
-	if err := f.checkLanguage(was, f.text[field.end:], poTranslated); err != nil {
+	was, _ := f.field(raw, poLanguage, "")
+	to, err := f.checkLanguage(was, f.text[field.end:], poTranslated)
+	if err != nil {
 		return err
 	}
+	_, set := f.field(raw, poLanguage, "Language: "+posix(to))
 	rule, _ := f.field(raw, poPlurals, "")
 	f.rule = readRule(rule, f.options.To)
 	usual := ruleOf(f.options.To)

@@ -175,10 +175,10 @@ func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
 	if x.options.To == "" {
 		return nil
 	}
-	if err := x.checkLanguage(e.attribute(attribute), x.text[e.start:], translatedElement); err != nil {
+	to, err := x.checkLanguage(e.attribute(attribute), x.text[e.start:], translatedElement)
+	if err != nil {
 		return err
 	}
-	to := x.options.To
 	if attribute == "language" {
 		to = posix(to)
 	}
