@@ -7,6 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"dragoman/app/text/char"
 )
 
 // mdHeading is a heading of Markdown.
@@ -35,14 +40,18 @@ var anchorLink = regexp.MustCompile("(?m)^[ \\t>]*(?:```(?s:.*?)^[ \\t>]*```|~~~
 // relinked returns a translated text in which links lead to the ids of the translated headings.
 func (m *markdownFile) relinked(out string) string {
 	m.looks.Past(len(out))
-	github, pandoc := anchors(m.headings, githubID), anchors(m.headings, pandocID)
-	ids := github
-	for _, link := range anchorLink.FindAllStringSubmatch(m.text, -1) {
-		if id := anchorOf(link[1]); github[id] != "" {
-			ids = github
-			break
-		} else if pandoc[id] != "" {
-			ids = pandoc
+	links := anchorLink.FindAllStringSubmatch(m.text, -1)
+	var ids map[string]string
+	most := 0
+	for _, rule := range anchorRules {
+		of, fit := anchors(m.headings, rule), 0
+		for _, link := range links {
+			if _, ok := of[anchorOf(link[1])]; ok {
+				fit++
+			}
+		}
+		if fit > most {
+			ids, most = of, fit
 		}
 	}
 	for _, explicit := range explicitID.FindAllStringSubmatch(m.text, -1) {
@@ -62,8 +71,8 @@ func (m *markdownFile) relinked(out string) string {
 	return text.String() + out[at:]
 }
 
-// explicitID matches ids that the text gives: {#id} of a heading, id and name of HTML.
-var explicitID = regexp.MustCompile(`(?:\{#|\s(?:id|name)=["'])([^\s{}"'<>]+)`)
+// explicitID matches ids that the text gives: {#id} and MDX's {/* #id */} of a heading, id and name of HTML.
+var explicitID = regexp.MustCompile(`(?:\{(?:/\* ?)?#|\s(?:id|name)=["'])([^\s{}"'<>]+)`)
 
 // anchorOf returns the id of a link, which may be escaped.
 func anchorOf(raw string) string {
@@ -73,14 +82,27 @@ func anchorOf(raw string) string {
 	return raw
 }
 
-// anchors maps the ids of headings to those of their translations. Equal ids are numbered.
-func anchors(headings []mdHeading, rule func(text string) string) map[string]string {
+// anchorRule makes the id of a heading. Equal ids are numbered, behind counter.
+type anchorRule struct {
+	id      func(text string) string
+	counter string
+}
+
+// anchorRules are those of GitHub, GitLab, pandoc and Python-Markdown. The first one that fits the most links counts.
+var anchorRules = [...]anchorRule{{githubID, "-"}, {gitlabID, "-"}, {pandocID, "-"}, {pythonID, "_"}}
+
+// anchors maps the ids of headings to those of their translations.
+func anchors(headings []mdHeading, rule anchorRule) map[string]string {
 	before, after, ids := map[string]int{}, map[string]int{}, map[string]string{}
 	number := func(seen map[string]int, text string) string {
-		id := rule(html.UnescapeString(inlineMark.ReplaceAllString(text, "$1$2")))
-		seen[id]++
-		if n := seen[id]; n > 1 {
-			return fmt.Sprintf("%s-%d", id, n-1)
+		id := rule.id(html.UnescapeString(inlineMark.ReplaceAllString(text, "$1$2")))
+		n := seen[id]
+		if seen[id]++; n == 0 && id == "" && rule.counter == "_" {
+			seen[id]++
+			n++
+		}
+		if n > 0 {
+			return fmt.Sprint(id, rule.counter, n)
 		}
 		return id
 	}
@@ -108,6 +130,22 @@ func githubID(text string) string {
 		return -1
 	}, strings.TrimSpace(text))
 }
+
+// gitlabID is GitLab's rule, which is GitHub's without equal dashes side by side.
+func gitlabID(text string) string { return dashes.ReplaceAllString(githubID(text), "-") }
+
+// pythonID is the rule of Python-Markdown, whose ids are ASCII.
+func pythonID(text string) string {
+	id := strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (char.IsIdent(byte(r)) || r == '-' || unicode.IsSpace(r)) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFKD.String(text))
+	return dashes.ReplaceAllString(strings.TrimSpace(id), "-")
+}
+
+var dashes = regexp.MustCompile(`[-\s]+`)
 
 // pandocID is pandoc's rule for ids, which start with a letter.
 func pandocID(text string) string {

@@ -28,6 +28,10 @@ func TestAnchors(t *testing.T) {
 		"letters of GitHub":         {"[x](#good-evening)\n\n# *Good evening*, `x`!\n\n# Good evening\n", "[x](#grüß-gott)\n\n# *Grüß Gott*, `x`!\n\n# Grüß Gott\n"},
 		"ids of pandoc":             {"[x](#start)\n\n# 1. Start\n", "[x](#anfang)\n\n# 1. Anfang\n"},
 		"ids of GitHub":             {"[x](#1-start)\n\n# 1. Start\n", "[x](#1-anfang)\n\n# 1. Anfang\n"},
+		"ids of GitLab":             {"[x](#my-house-now)\n\n# My house & now\n", "[x](#mein-haus-now)\n\n# Mein Haus & now\n"},
+		"ids of Python-Markdown":    {"[x](#good-evening_1) [y](#deja-good-evening)\n\n# Déjà Good evening\n\n# Good evening\n\n# Good evening\n", "[x](#gru-gott_1) [y](#deja-gru-gott)\n\n# Déjà Grüß Gott\n\n# Grüß Gott\n\n# Grüß Gott\n"},
+		"the rule of most links":    {"[x](#start) [y](#1-start) [z](#my-house--now)\n\n# 1. Start\n\n# My house & now\n", "[x](#start) [y](#1-anfang) [z](#mein-haus--now)\n\n# 1. Anfang\n\n# Mein Haus & now\n"},
+		"an id of MDX":              {"[x](#my-house)\n\n# My house {/* #my-house */}\n", "[x](#my-house)\n\n# Mein Haus {/* #my-house */}\n"},
 		"an id that is given":       {"[x](#good-morning) [y](#z)\n\n# Good morning {#good-morning}\n\n# My house {#z}\n", "[x](#good-morning) [y](#z)\n\n# Guten Morgen {#good-morning}\n\n# Mein Haus {#z}\n"},
 		"an id of HTML":             {"<a name=\"good-morning\"></a>[x](#good-morning)\n\n# Good morning\n", "<a name=\"good-morning\"></a>[x](#good-morning)\n\n# Guten Morgen\n"},
 		"code":                      {"`[x](#good-morning)`\n\n```\n[x](#good-morning)\n```\n\n[x](#good-morning)\n# Good morning\n", "`[x](#good-morning)`\n\n```\n[x](#good-morning)\n```\n\n[x](#guten-morgen)\n# Guten Morgen\n"},
@@ -37,6 +41,15 @@ func TestAnchors(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, c[1], got, name)
 	}
+}
+
+// Python-Markdown (golden by 3.11.3) numbers headings without a letter of ASCII.
+func TestAnchorsWithoutLetters(t *testing.T) {
+	got, err := rewritten(t, kindNamed(t, "markdown"), "[x](#my-house) [y](#ete)\n\n# My house\n\n# Été\n", document.Options{}, func(text string) string {
+		return strings.NewReplacer("My house", "家", "Été", "夏").Replace(text)
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "[x](#_1) [y](#_2)\n\n# 家\n\n# 夏\n", got)
 }
 
 // Tags, expressions, imports and exports of MDX stay, also over several lines; texts between them are translated.

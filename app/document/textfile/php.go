@@ -10,14 +10,17 @@ import (
 // phpToken matches a token of PHP.
 var phpToken = regexp.MustCompile(`^(?:'(?:[^'\\]|\\(?s:.))*'|"(?:[^"\\]|\\(?s:.))*"|/\*(?s:.*?)\*/|(?://|#)[^\r\n]*|<\?php|\?>|\s+|=>|[\w\\$]+|(?s:.))`)
 
-// php translates the strings in arrays of PHP that are values, not keys, arguments or parts of an expression.
+// php translates the strings of PHP that are values of arrays, elements of arrays that are set ($x['a'] = 'b'), and constants, not
+// keys, arguments or parts of an expression.
 func php(p *pass) error {
 	if !strings.HasPrefix(strings.TrimSpace(p.text), "<?php") {
 		return document.Refuse(nil, "the file does not start with <?php")
 	}
-	var open []bool      // whether each open bracket is that of an array
-	last := ""           // the last token that is not white space
-	start, end := -1, -1 // the range of a string that may be a value
+	var open []bool        // whether each open bracket is that of an array
+	last, before := "", "" // the last tokens that are not white space
+	called := ""           // the last word before a parenthesis
+	isSet := false         // whether the next token is the value of an element of an array, or of a constant
+	start, end := -1, -1   // the range of a string that may be a value
 	for at := 0; at < len(p.text); {
 		token := p.text[at : at+p.looks.Find(phpToken, p.text[at:])[1]]
 		if strings.Contains(`'"`, token) || token == "/" && strings.HasPrefix(p.text[at:], "/*") {
@@ -28,21 +31,24 @@ func php(p *pass) error {
 		if isBlankPHP(token) {
 			continue
 		}
-		if start >= 0 && strings.Contains(",])", token) {
+		if start >= 0 && strings.Contains(",]);", token) {
 			if err := p.phpString(start, end); err != nil {
 				return err
 			}
 		}
 		start = -1
+		isText := len(token) > 1 && (token[0] == '\'' || token[0] == '"')
 		switch {
 		case token == "[" || token == "(":
+			called = last
 			open = append(open, token == "[" && !isIndexed(last) || strings.EqualFold(last, "array"))
 		case (token == "]" || token == ")") && len(open) > 0:
 			open = open[:len(open)-1]
-		case len(token) > 1 && (token[0] == '\'' || token[0] == '"') && len(open) > 0 && open[len(open)-1] && strings.Contains("[(,=>", last):
+		case isText && len(open) > 0 && open[len(open)-1] && strings.Contains("[(,=>", last), isText && isSet:
 			start, end = from, at
 		}
-		last = token
+		isSet = token == "=" && len(open) == 0 && (last == "]" || strings.EqualFold(before, "const")) || token == "," && len(open) == 1 && strings.EqualFold(called, "define")
+		last, before = token, last
 	}
 	return nil
 }
