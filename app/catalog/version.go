@@ -62,7 +62,8 @@ func keyOf(v repository.Version, c repository.Config) string {
 		Workers, Threads int
 		Beams, MaxLength int
 		KVMemory         int64
-	}{v.Identity, c.Device, c.Workers, c.Threads, c.Beams, c.MaxLength, c.KVMemory})
+		OpenAI           *repository.OpenAI `json:",omitempty"`
+	}{v.Identity, c.Device, c.Workers, c.Threads, c.Beams, c.MaxLength, c.KVMemory, c.OpenAI})
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }

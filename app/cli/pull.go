@@ -16,7 +16,10 @@ import (
 )
 
 // Repository is the folder and the name under which a pulled model becomes a version; the zero value is no repository.
-type Repository struct{ Dir, Name string }
+type Repository struct {
+	Dir, Name string
+	Server    string // URL#MODEL of a language model behind a server, which is not exported; "": the model of MODEL_WEIGHTS
+}
 
 // pull returns the command that prepares the folders of models.
 func (p *Program) pull() *cobra.Command {
@@ -28,7 +31,8 @@ func (p *Program) pull() *cobra.Command {
 		Long: `Fetches a model and exports it for serve. The model is a Hugging Face repository
 (owner/name) or a folder in it (owner/name/folder), an http(s) URL, a folder or an Argos package (.argosmodel); the
 default is MODEL_WEIGHTS. firefox followed by pairs of languages, such as en-de de-en, are Firefox's own models (FIREFOX_MODELS
-names another index than Mozilla's). Prints the exported folder. Does nothing if the folder has the model already.
+names another index than Mozilla's). openai:URL#MODEL, such as openai:http://127.0.0.1:8080/v1#hy-mt, is a language model behind
+an OpenAI-compatible server, and becomes a config.yaml in the repository. Prints the exported folder. Does nothing if the folder has the model already.
 
 With --repository or --name, or for several models, each becomes the next version of its name in a
 model repository, and NAME:VERSION is printed before the folder. The default name comes from the
@@ -127,11 +131,25 @@ func planPulls(environ []string, settings map[string]string, stderr io.Writer, m
 	sources := map[string]string{} // by name
 	for _, m := range models {
 		settings["MODEL_WEIGHTS"] = m
+		server, isServer := strings.CutPrefix(m, source.ServerPrefix)
+		if isServer {
+			settings["MODEL_WEIGHTS"] = ""
+		}
 		cfg, log, err := Configure(override(environ, settings), stderr)
 		if err != nil {
 			return nil, err
 		}
 		one := onePull{cfg: cfg, log: log, source: m, into: into}
+		if isServer {
+			one.into.Server, one.source = server, source.ServerPrefix+"…"
+			if one.into.Dir == "" && len(cfg.Repositories) == 0 {
+				return nil, usagef("pull %s… needs a repository: add --repository DIR, or set MODEL_REPOSITORY", source.ServerPrefix)
+			} else if one.into.Dir == "" {
+				one.into.Dir = cfg.Repositories[0]
+			}
+			pulls = append(pulls, one)
+			continue
+		}
 		var ref source.Ref
 		if cfg.Weights != "" {
 			if ref, err = source.ParseRef(cfg.Weights, cfg.Revision); err != nil {

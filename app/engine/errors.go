@@ -62,5 +62,27 @@ func (e *TooLargeError) Explain(r fault.Situation) *fault.Failure {
 	return fault.New(fault.TooLarge, "", "%s: send several requests", e)
 }
 
+// AwayError means that the server of a model does not translate at present. Another model may.
+type AwayError struct {
+	Model string
+	Wait  time.Duration // until the next try
+	Err   error         // of the server; only for the log
+}
+
+func (e *AwayError) Error() string {
+	return fmt.Sprintf("the server of the model %s is away: %v", e.Model, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *AwayError) Unwrap() error { return e.Err }
+
+// Explain returns the failure for the sender of the request.
+func (e *AwayError) Explain(fault.Situation) *fault.Failure {
+	f := fault.New(fault.ModelBroken, "", "the server of the model %s cannot be used at the moment, and the service's log says why: try again in %d s, or use another model",
+		e.Model, fault.Seconds(e.Wait))
+	f.Wait = fault.Seconds(e.Wait)
+	return f
+}
+
 // errAbandoned is the reason to retire a sentence that no call waits for.
 var errAbandoned = errors.New("nobody waits for the sentence any more")

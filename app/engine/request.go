@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dragoman/app/schedule"
+	"dragoman/model/prompt"
 	"dragoman/model/search"
 )
 
@@ -39,6 +40,8 @@ type Job struct {
 	// Phrases must occur in the translation, unless it is cut off at the maximum length. A job with phrases uses constrained
 	// search, which needs several beams.
 	Phrases []search.Phrase
+	// Guide is what a language model is told beside the text; nil: nothing. Engines of other models ignore it.
+	Guide *prompt.Guide
 }
 
 // Result is a decoded sentence.
@@ -51,6 +54,8 @@ type Result struct {
 	// First is set for the first of the sentences that joined the batch together, so the number of results with First is the
 	// number of joins.
 	First bool
+	// Fault is what is wrong with the answer of a language model. With [prompt.Refused] there is no translation.
+	Fault prompt.Fault
 }
 
 // validateJob refuses jobs that would fail in the batch, where other sentences would fail with them.

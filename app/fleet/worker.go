@@ -119,6 +119,7 @@ func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
 // Redis.
 func (w *Worker) serve(ctx, hurry context.Context) (keys []string, err error) {
 	snapshot, handles := w.cfg.Models.Serving()
+	snapshot.Models = slices.DeleteFunc(snapshot.Models, func(m repository.Model) bool { return m.Config.OpenAI != nil }) // messages have no prompts
 	hash, keys, err := w.broker.publish(ctx, snapshot, w.cfg.MaxBeams, w.cfg.MaxLength)
 	if err != nil {
 		return nil, err

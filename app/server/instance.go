@@ -25,10 +25,14 @@ type instances struct {
 	backends []backend
 
 	tokenizers tokenizers
+	servers    servers
 }
 
 // Needs implements [catalog.Loader].
 func (l *instances) Needs(s catalog.Source) int64 {
+	if s.Config.OpenAI != nil {
+		return 0
+	}
 	need := tokenizerBytes(s.Manifest)
 	for _, on := range l.backends {
 		if allowed(on, s) && on.accepts(s.Manifest) == nil { // the first backend that allows the model will probably run it
@@ -47,6 +51,9 @@ func allowed(on backend, s catalog.Source) bool {
 // Load implements [catalog.Loader].
 func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Pool) (catalog.Instance, error) {
 	cfg := settingsOf(l.cfg, s.Config)
+	if s.Config.OpenAI != nil {
+		return l.servers.open(cfg, s, l.log)
+	}
 	name := cmp.Or(cfg.Family, s.Manifest.Family)
 	defer boundGarbage()
 	tok, err := l.tokenizers.get(name, s.Manifest, func() (*tokenizer.Tokenizer, error) { return family.OpenTokenizer(s.Dir, name, s.Manifest.Languages) })
@@ -75,6 +82,9 @@ func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Poo
 
 // Check implements [catalog.Loader].
 func (l *instances) Check(ctx context.Context, s catalog.Source) error {
+	if s.Config.OpenAI != nil {
+		return nil
+	}
 	return s.Manifest.Check(ctx, s.Dir, l.cfg.Verify)
 }
 

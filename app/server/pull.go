@@ -12,6 +12,9 @@ import (
 // pull prepares the folder of a model, or adds it as a version to a repository, and returns which of the two as text.
 func (p *program) pull(ctx context.Context, cfg config.Config, log *slog.Logger, into cli.Repository) (string, error) {
 	l := p.loader(cfg, log)
+	if into.Server != "" {
+		return l.addServer(ctx, into)
+	}
 	needed, err := l.pullPrecision()
 	if err != nil {
 		return "", err

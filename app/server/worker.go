@@ -18,6 +18,11 @@ func (l *loader) loadWorker(ctx context.Context, broker *fleet.Broker, registry 
 	if err != nil {
 		return nil, err
 	}
+	for _, m := range t.snapshot.Models {
+		if m.Config.OpenAI != nil {
+			l.log.Warn("a worker offers no language models: serve them by a process of role all", "model", m.Name)
+		}
+	}
 	worker := fleet.NewWorker(fleet.WorkerConfig{
 		Broker: broker, Models: t.catalog, Rows: l.cfg.BatchSize, Version: l.version,
 		MaxBeams: l.cfg.MaxBeams, MaxLength: l.cfg.MaxLengthLimit, Metrics: fleet.NewWorkerMetrics(registry),

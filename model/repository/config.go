@@ -34,6 +34,8 @@ type Config struct {
 	Aliases []string
 	// Pairs are the pairs for which the model is offered; none means all pairs of its languages.
 	Pairs []Pair
+	// OpenAI is the server of a language model, which has no exports; nil for an exported model.
+	OpenAI *OpenAI
 }
 
 // Versions selects the served versions.
@@ -64,7 +66,11 @@ func ParseConfig(raw []byte) (Config, error) {
 		"preload":    flag(&c.Preload),
 		"aliases":    list(&c.Aliases, readName),
 		"pairs":      list(&c.Pairs, readPair),
+		"openai":     c.readOpenAI,
 	})
+	if err == nil {
+		err = c.checkKind()
+	}
 	return c, err
 }
 

@@ -51,7 +51,7 @@ pairs: [en-ja, en-*, "*-ja", eng_Latn-jpn_Jpan, {from: zh-Hant, to: "*"}]
 }
 
 func TestParseConfigRefuses(t *testing.T) {
-	const all = "aliases, beams, device, keep_alive, kv_memory, max_length, pairs, pinned, precision, preload, threads, versions, workers"
+	const all = "aliases, beams, device, keep_alive, kv_memory, max_length, openai, pairs, pinned, precision, preload, threads, versions, workers"
 	const versions = "latest, {latest: 2}, all, or a list of numbers such as [1, 3]"
 	const pair = "a pair such as en-ja, en-*, *-ja or {from: zh-Hant, to: en}"
 	for text, want := range map[string]string{

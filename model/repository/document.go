@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"go.yaml.in/yaml/v3"
@@ -145,6 +146,28 @@ func number(to *int, low, high int) field {
 		*to, err = strconv.Atoi(n.Value)
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!int" || err != nil || *to < low || *to > high {
 			return wrong(n, fmt.Sprintf("a whole number from %d to %d", low, high))
+		}
+		return nil
+	}
+}
+
+// amount reads a number that is at least 0 and may have decimals.
+func amount(to *float64, most float64) field {
+	return func(n *yaml.Node) (err error) {
+		*to, err = strconv.ParseFloat(n.Value, 64)
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || err != nil || !(*to >= 0 && *to <= most) {
+			return wrong(n, fmt.Sprintf("a number from 0 to %g", most))
+		}
+		return nil
+	}
+}
+
+// duration reads a time within bounds.
+func duration(to *time.Duration, low, high time.Duration) field {
+	return func(n *yaml.Node) (err error) {
+		*to, err = time.ParseDuration(n.Value)
+		if n.Kind != yaml.ScalarNode || err != nil || *to < low || *to > high {
+			return wrong(n, fmt.Sprintf("a time from %s to %s with its unit", low, high))
 		}
 		return nil
 	}

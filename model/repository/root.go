@@ -154,14 +154,23 @@ func (r *reading) model(name, dir string) {
 	for _, entry := range entries {
 		r.version(&m, entry)
 	}
-	if len(m.Versions) == 0 && err == nil {
+	if server := m.Config.OpenAI; server != nil {
+		if len(m.Versions) > 0 {
+			m.Err = fmt.Errorf("%s has versions, and its %s has openai: move one of the two into a folder of its own", dir, ConfigFile)
+		} else {
+			m.Versions = []Version{server.version(dir)}
+		}
+	}
+	if len(m.Versions) == 0 && err == nil && (m.Err == nil || !configured) {
 		r.problem(dir, "has no version: export one with `dragoman pull MODEL --repository %s --name %s`", filepath.Dir(dir), name)
 		if !configured {
 			return
 		}
 	}
 	slices.SortFunc(m.Versions, func(a, b Version) int { return a.Number - b.Number })
-	m.Config.Versions.choose(m.Versions)
+	if m.Config.OpenAI == nil {
+		m.Config.Versions.choose(m.Versions)
+	}
 	if m.Err == nil {
 		r.missing(&m)
 	}
@@ -174,6 +183,9 @@ func readConfig(path string) (Config, error) {
 	var c Config
 	if err == nil {
 		c, err = ParseConfig(raw)
+	}
+	if err == nil && c.OpenAI != nil {
+		err = c.OpenAI.openProfile(filepath.Dir(path))
 	}
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, reason(err))

@@ -47,6 +47,9 @@ var (
 	commitPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
+// ServerPrefix begins the name of a language model behind a server, openai:http://127.0.0.1:8080/v1#model, which only a repository has.
+const ServerPrefix = "openai:"
+
 // ParseRef parses the name of a model:
 //
 //   - a folder, if it exists or the name begins like a path (/, ./, ../, ~), also the folder of a repository in the cache of Hugging
@@ -63,6 +66,9 @@ func ParseRef(s, revision string) (Ref, error) {
 	switch {
 	case s == "":
 		return Ref{}, fmt.Errorf("no model is named: use a repository (owner/name), an http(s) URL or a folder")
+	case strings.HasPrefix(s, ServerPrefix):
+		return Ref{}, fmt.Errorf("a language model behind a server is served from a repository: run `dragoman pull --repository DIR %sURL#MODEL`, "+
+			"and set MODEL_REPOSITORY to DIR", ServerPrefix)
 	case strings.Contains(s, "://"):
 		return parseURL(s, revision)
 	case strings.HasPrefix(s, pairPrefix):
