@@ -10,7 +10,7 @@ import "dragoman/model"
 //     score. Ends ranked lower are dropped: their hypothesis lost to Beams better ones;
 //  3. makes the first Beams continuations without an end the rows of the next step;
 //  4. ends the search if the length is reached, or if the running rows cannot, or by EarlyStopping need not, beat the finished
-//     sentences.
+//     sentences: all of them, or those that the result is to have, whichever comes first.
 type beam struct {
 	opts  Options
 	rules rules
@@ -220,26 +220,34 @@ func (b *beam) follow() {
 	b.live = live
 }
 
-// over reports whether the search ends with this step, which trace does not have yet. Without a full list of finished sentences
-// any running row continues.
+// over reports whether the search ends with this step, which trace does not have yet. It ends when the wanted sentences are known.
+// Otherwise, without a full list of finished sentences any running row continues.
 func (b *beam) over() bool {
 	if b.live == 0 { // MaxLength reached, or everything banned
+		return true
+	}
+	// The best possible score of the best running row, at the current length and at any later one. The row's sum only falls, so with
+	// a positive length penalty its normalized score can be best at full length.
+	length := b.trace.length()
+	now := normalize(b.scores[0], length, b.opts.LengthPenalty)
+	later := now
+	if b.opts.LengthPenalty > 0 {
+		later = normalize(b.scores[0], b.opts.MaxLength-1, b.opts.LengthPenalty)
+	}
+	if wanted := max(1, b.opts.Hypotheses); len(b.finished) >= wanted && later <= b.finished[wanted-1].score {
 		return true
 	}
 	if len(b.finished) < b.opts.Beams {
 		return false
 	}
-	if b.opts.EarlyStopping == StopEarly {
+	switch b.opts.EarlyStopping {
+	case StopEarly:
 		return true
+	case StopNever:
+		return later <= b.finished[len(b.finished)-1].score
+	default:
+		return now <= b.finished[len(b.finished)-1].score
 	}
-	// The best possible score of the best running row. The row's sum only falls, so with a positive length penalty its normalized
-	// score can be best at full length. "never" assumes the full length, "false" does not.
-	length := b.trace.length()
-	if b.opts.EarlyStopping == StopNever && b.opts.LengthPenalty > 0 {
-		length = b.opts.MaxLength - 1
-	}
-	worst := b.finished[len(b.finished)-1].score
-	return normalize(b.scores[0], length, b.opts.LengthPenalty) <= worst
 }
 
 // judge applies the rules to the next token of every live row.

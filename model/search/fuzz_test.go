@@ -12,7 +12,8 @@ import (
 )
 
 // FuzzSearch runs random tables with random options and checks: no panic, valid parents, all rules and the maximum length kept,
-// all sentences different and best first, and the same result from the k best candidates as from the whole vocabulary.
+// all sentences different and best first, the same result from the k best candidates as from the whole vocabulary, and the same best
+// sentences if fewer are wanted.
 func FuzzSearch(f *testing.F) {
 	f.Add(uint64(1), uint8(5), uint8(200), uint8(0), 1.0, uint8(0), uint8(0), 1.0, uint8(30), uint8(0))
 	f.Add(uint64(2), uint8(1), uint8(20), uint8(5), 1.0, uint8(1), uint8(2), 1.2, uint8(8), uint8(3))
@@ -37,7 +38,7 @@ func FuzzSearch(f *testing.F) {
 		check := func(ids []int64) { checkHypothesis(t, opts, prefix, ids) }
 		few, err := table.decode(s, prefix, 0, check)
 		require.NoError(t, err)
-		found := append([]Result{few}, few.Others...)
+		found := sentencesOf(few)
 		assert.LessOrEqual(t, len(found), opts.Beams)
 		for i, r := range found {
 			assert.LessOrEqual(t, len(prefix)+len(r.Tokens), opts.MaxLength)
@@ -53,7 +54,23 @@ func FuzzSearch(f *testing.F) {
 		all, err := table.decode(s, prefix, size, nil)
 		require.NoError(t, err)
 		assert.Equal(t, all, few, "the k best candidates must do as well as the whole vocabulary")
+
+		for wanted := range opts.Beams {
+			opts.Hypotheses = wanted
+			s, err = newStrategy(opts, Constraints{}, prefix, model.Spec{EOS: testEOS, VocabSize: size})
+			require.NoError(t, err)
+			best, err := table.decode(s, prefix, 0, nil)
+			require.NoError(t, err)
+			assert.Equal(t, found[:min(len(found), max(1, wanted))], sentencesOf(best), "%d wanted", wanted)
+		}
 	})
+}
+
+// sentencesOf returns a result and its others, each by itself.
+func sentencesOf(r Result) []Result {
+	all := append([]Result{r}, r.Others...)
+	all[0].Others = nil
+	return all
 }
 
 // randomTable has logits of n levels, which causes ties; 0: any numbers.

@@ -107,8 +107,10 @@ func TestRepetitionPenaltyDomain(t *testing.T) {
 	}
 }
 
-// beamToThird runs two steps of two beams: 6 </s> has finished with -1.6, and the rows are 6 8 with -1.7 and 5 7 with -3.
+// beamToThird runs two steps of two beams, both of which are wanted: 6 </s> has finished with -1.6, and the rows are 6 8 with -1.7
+// and 5 7 with -3.
 func beamToThird(t *testing.T, opts Options) strategy {
+	opts.Hypotheses = 2
 	s := newTest(t, opts)
 	require.False(t, advance(t, s, row(5, -1, 6, -1.5, testEOS, -2, 7, -3)))
 	require.Equal(t, []int64{5, 6}, s.Tokens())
@@ -174,6 +176,30 @@ func TestBeamEarlyStopping(t *testing.T) {
 				first = row(7, tt.next, testEOS, -0.1, 8, -11, 3, -12)
 			}
 			assert.Equal(t, tt.want, advance(t, s, first, row(3, -9, 4, -9, 5, -9, 6, -9)))
+		})
+	}
+}
+
+// The first step finishes a sentence with -0.1, divided by a power of 2. The best running beam has -3, divided by a power of 19 at full
+// length.
+func TestBeamEndsOnceTheWantedSentencesAreKnown(t *testing.T) {
+	for name, tt := range map[string]struct {
+		penalty float64
+		wanted  int
+		want    bool
+	}{
+		"the best is known":                   {0, 0, true},
+		"a second one is wanted":              {0, 2, false},
+		"-3/19^0.2 is worse":                  {0.2, 1, true},
+		"-3/19^2 is better":                   {2, 1, false},
+		"with a negative penalty, -3 is most": {-1, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, early := range []EarlyStopping{StopEarly, StopUnlikely, StopNever} {
+				opts := testOptions(2)
+				opts.EarlyStopping, opts.LengthPenalty, opts.Hypotheses = early, tt.penalty, tt.wanted
+				assert.Equal(t, tt.want, advance(t, newTest(t, opts), row(testEOS, -0.1, 5, -3, 6, -3.5, 7, -4)), early)
+			}
 		})
 	}
 }
