@@ -23,7 +23,7 @@ def path(*parts):
 
 BUILD = os.path.abspath(knob("DIR", path("build", "bench")))
 OUT = os.path.abspath(knob("OUT", path("docs", "benchmarks")))
-PYTHON = os.path.join(BUILD, "venv", "bin", "python")
+PYTHON = knob("PYTHON", os.path.join(BUILD, "venv", "bin", "python"))
 LIBRARY = path("build", "onnxruntime", "libonnxruntime.so")
 DRAGOMAN = path("build", "dragoman")
 SHAPE = knob("SHAPE", "418M")
