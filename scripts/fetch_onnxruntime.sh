@@ -4,8 +4,8 @@
 #   scripts/fetch_onnxruntime.sh [folder]      (default: build/onnxruntime)
 #   ONNXRUNTIME_PLATFORM=Linux-aarch64 scripts/fetch_onnxruntime.sh folder      (for another machine)
 #
-# It comes from the npm package onnxruntime-node, or, where there is no npm or with
-# ONNXRUNTIME_FROM=pip, from the pip package onnxruntime, with its licences; registry and proxy settings of npm and pip apply.
+# It comes from the pip package onnxruntime (24 MB), with its licences, or, where there is no pip or with ONNXRUNTIME_FROM=npm, from
+# the npm package onnxruntime-node (110 MB: the libraries of all platforms); registry and proxy settings of pip and npm apply.
 # The library is checked against the checksums below and put in place by a
 # rename: a run that is cut off leaves nothing, two runs at once do no harm, and
 # a run that finds the right library does nothing.
@@ -100,16 +100,16 @@ with_pip() {
     mv "$scratch/wheel/onnxruntime/ThirdPartyNotices.txt" "$scratch/"
 }
 
-if [[ ${ONNXRUNTIME_FROM:-npm} == npm ]] && command -v npm >/dev/null; then
-  echo "fetching ONNX Runtime $version with npm (110 MB)"
-  expected=$npm_sum
-  with_npm || { cat "$log" >&2; die "npm could not fetch onnxruntime-node@$version: check the network and npm's registry, then run again"; }
-elif python3 -m pip --version >/dev/null 2>&1; then
+if [[ ${ONNXRUNTIME_FROM:-pip} == pip ]] && python3 -m pip --version >/dev/null 2>&1; then
   echo "fetching ONNX Runtime $version with pip (24 MB)"
   expected=$pip_sum
-  with_pip || { cat "$log" >&2; die "pip could not fetch onnxruntime==$version: check the network and pip's index, then run again"; }
+  with_pip || { cat "$log" >&2; die "pip could not fetch onnxruntime==$version: check the network and pip's index, then run again, or with ONNXRUNTIME_FROM=npm"; }
+elif command -v npm >/dev/null; then
+  echo "fetching ONNX Runtime $version with npm (110 MB; with pip, 24)"
+  expected=$npm_sum
+  with_npm || { cat "$log" >&2; die "npm could not fetch onnxruntime-node@$version: check the network and npm's registry, then run again"; }
 else
-  die "neither npm nor pip is installed: install Node.js, or put ONNX Runtime $version at $target"
+  die "neither pip nor npm is installed: install Python's pip (apt install python3-pip), or put ONNX Runtime $version at $target"
 fi
 
 have=$(sum "$scratch/library")
