@@ -35,7 +35,7 @@ RUN --mount=type=cache,target=/go/pkg/mod \
     --mount=type=secret,id=ca --mount=type=secret,id=env \
     set -eu; . scripts/image/secrets.sh; \
     export CGO_ENABLED=1; \
-    go build -trimpath -tags nomsgpack -ldflags "-s -w -X main.version=${VERSION}" -o /out/program/usr/local/bin/dragoman ./app; \
+    go build -trimpath -tags nomsgpack,grpcnotrace -ldflags "-s -w -X main.version=${VERSION}" -o /out/program/usr/local/bin/dragoman ./app; \
     scripts/image/licenses.sh /out/licenses/usr/share/doc/dragoman
 # The bundled model is exported here, so that a container needs no folder to write to.
 # /models is there for other models, /data for jobs and glossaries; both belong to the user that

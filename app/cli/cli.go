@@ -119,8 +119,15 @@ func (p *Program) root() *cobra.Command {
 	root.Long = `dragoman translates texts, documents and live text, by M2M100 and SMaLL-100 (100
 languages; MIT), NLLB-200 (202; CC BY-NC: not for commercial use), MADLAD-400
 (over 400), mBART-50 (52), Opus-MT (1,400 pairs) and Firefox's (100 pairs).`
-	root.Version, root.SilenceErrors, root.SilenceUsage = p.line(), true, true
-	root.SetVersionTemplate("{{.Version}}\n")
+	root.SilenceErrors, root.SilenceUsage = true, true
+	version := root.Flags().BoolP("version", "v", false, "version for dragoman") // cobra's own would need a template
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *version {
+			return p.printVersion(cmd, args)
+		}
+		return run(cmd, args)
+	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(p.serve(), p.pull(), p.models(), p.translate(), p.live(), p.mcp(), p.jobs(), p.glossaries(), p.key(), p.health(), p.monitor(), p.version())
 	root.Flags().SortFlags = false
@@ -158,10 +165,12 @@ func (p *Program) line() string {
 }
 
 func (p *Program) version() *cobra.Command {
-	return &cobra.Command{Use: "version", Short: "Print the version", Args: noArguments, RunE: func(*cobra.Command, []string) error {
-		_, err := fmt.Fprintln(p.Stdout, p.line())
-		return err
-	}}
+	return &cobra.Command{Use: "version", Short: "Print the version", Args: noArguments, RunE: p.printVersion}
+}
+
+func (p *Program) printVersion(*cobra.Command, []string) error {
+	_, err := fmt.Fprintln(p.Stdout, p.line())
+	return err
 }
 
 // noArguments refuses arguments. For a command with subcommands, arguments are misspelt names of subcommands.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -17,8 +18,16 @@ const helpWidth = 80
 
 // setHelp makes the help of a command and of those below it fit a screen; the program's own help is a list of commands.
 func (p *Program) setHelp(root *cobra.Command) {
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
-	usual := root.HelpFunc()
+	usage, usual := root.UsageFunc(), root.HelpFunc()
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		var text strings.Builder
+		out := cmd.OutOrStderr()
+		cmd.SetOut(&text)
+		err := usage(cmd)
+		cmd.SetOut(out)
+		_, wrote := io.WriteString(out, wrapFlags(text.String(), cmd.LocalFlags(), cmd.InheritedFlags()))
+		return errors.Join(err, wrote)
+	})
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if cmd != root {
 			usual(cmd, args)
@@ -46,6 +55,16 @@ func (p *Program) setHelp(root *cobra.Command) {
 			reflow(c)
 		}
 	}
+}
+
+// wrapFlags returns the text of a command's usage with its descriptions of flags in lines of helpWidth columns.
+func wrapFlags(usage string, sets ...*pflag.FlagSet) string {
+	for _, flags := range sets {
+		if long := strings.TrimSpace(flags.FlagUsages()); long != "" {
+			usage = strings.Replace(usage, long, strings.TrimSpace(flags.FlagUsagesWrapped(helpWidth)), 1)
+		}
+	}
+	return usage
 }
 
 // reflow wraps the paragraphs of the descriptions of a command and of those below it.

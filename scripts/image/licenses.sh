@@ -41,7 +41,7 @@ copy "$(go env GOROOT)" "$out/licenses/go"
 # One line for each linked package: its module, the module's folder and its own. A
 # package may have a licence that differs from its module's.
 template='{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}}	{{.Dir}}	{{$.Dir}}{{end}}{{end}}'
-packages=$(go list -tags nomsgpack -deps -f "$template" ./app | sort -u)
+packages=$(go list -tags nomsgpack,grpcnotrace -deps -f "$template" ./app | sort -u)
 modules=0 last="" unnamed=()
 while IFS=$'\t' read -r module top folder; do
   if [[ $module != "$last" ]]; then

@@ -29,7 +29,7 @@ epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 out=$PWD/build/release
 zig=$PWD/build/zig
 stubs=$PWD/build/macos_stubs
-export CGO_ENABLED=1 GOFLAGS=-tags=nomsgpack
+export CGO_ENABLED=1 GOFLAGS=-tags=nomsgpack,grpcnotrace
 mkdir -p "$out"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

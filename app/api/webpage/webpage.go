@@ -6,12 +6,11 @@
 package webpage
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"html/template"
+	"html"
 	"io/fs"
 	"path"
 	"strings"
@@ -41,10 +40,10 @@ var embedded embed.FS
 
 // Site is the page and its assets. It is safe for concurrent use.
 type Site struct {
-	version  string // hash of all assets, a part of their addresses
-	template *template.Template
-	page     atomic.Pointer[webfile.File]
-	assets   map[string]*webfile.File // by name, as in main.js
+	version string // hash of all assets, a part of their addresses
+	index   string // index.html with the addresses of its assets
+	page    atomic.Pointer[webfile.File]
+	assets  map[string]*webfile.File // by name, as in main.js
 }
 
 // New returns the site of the embedded files. New fails only if the files are inconsistent.
@@ -78,23 +77,30 @@ func newSite(files fs.FS) (*Site, error) {
 		_, _ = all.Write(body) // hashes do not fail
 	}
 	s.version = hex.EncodeToString(all.Sum(nil)[:8])
-	if s.template, err = template.ParseFS(files, indexFile); err != nil {
+	index, err := fs.ReadFile(files, indexFile)
+	if err != nil {
 		return nil, fmt.Errorf("web page: %w", err)
+	}
+	// The address of the assets is relative, so that the page also works below the prefix of a proxy. Package html/template would
+	// keep all methods of all types in the program.
+	s.index = strings.ReplaceAll(string(index), "{{.Assets}}", "assets/"+s.version)
+	if strings.Contains(strings.Replace(s.index, noteMark, "", 1), "{{") {
+		return nil, fmt.Errorf("web page: %s has a mark other than {{.Assets}} and one %s", indexFile, noteMark)
 	}
 	return s, s.Ready("")
 }
 
-const indexFile = "index.html"
+const (
+	indexFile = "index.html"
+	noteMark  = "{{.Note}}" // where index.html has the note about the model
+)
 
 // Ready shows a note about the model on the page; "" removes it.
 func (s *Site) Ready(note string) error {
-	// The address of the assets is relative, so that the page also works below the prefix of a proxy.
-	values := struct{ Assets, Note string }{"assets/" + s.version, note}
-	var body bytes.Buffer
-	if err := s.template.Execute(&body, values); err != nil {
-		return fmt.Errorf("web page: %w", err)
+	if note != "" {
+		note = `<p class="model">` + html.EscapeString(note) + "</p>"
 	}
-	page, err := newFile(indexFile, body.Bytes())
+	page, err := newFile(indexFile, []byte(strings.Replace(s.index, noteMark, note, 1)))
 	if err != nil {
 		return fmt.Errorf("web page: %w", err)
 	}

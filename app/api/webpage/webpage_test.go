@@ -165,12 +165,13 @@ func TestVersionFollowsTheFiles(t *testing.T) {
 func TestFilesThatDoNotFit(t *testing.T) {
 	page := &fstest.MapFile{Data: []byte("<p>")}
 	for want, files := range map[string]fstest.MapFS{
-		"assets":          {"index.html": page},
-		"index.html":      {"assets/a.js": page},
-		"notes.txt":       {"index.html": page, "assets/notes.txt": page},
-		"assets/folder":   {"index.html": page, "assets/folder/a.js": page},
-		"unclosed action": {"index.html": {Data: []byte("{{.Assets")}, "assets/a.js": page},
-		"Nothing":         {"index.html": {Data: []byte("{{.Nothing}}")}, "assets/a.js": page},
+		"assets":            {"index.html": page},
+		"index.html":        {"assets/a.js": page},
+		"notes.txt":         {"index.html": page, "assets/notes.txt": page},
+		"assets/folder":     {"index.html": page, "assets/folder/a.js": page},
+		"{{.Assets}}":       {"index.html": {Data: []byte("{{.Assets")}, "assets/a.js": page},
+		"other than":        {"index.html": {Data: []byte("{{.Nothing}}")}, "assets/a.js": page},
+		"and one {{.Note}}": {"index.html": {Data: []byte("{{.Note}}{{.Note}}")}, "assets/a.js": page},
 	} {
 		_, err := newSite(files)
 		assert.ErrorContains(t, err, want)
