@@ -31,9 +31,15 @@ run: ## build and serve on port 9527
 	@$(MAKE) --no-print-directory -j2 build runtime
 	./build/dragoman serve
 
+# Modules that wait for networks, or work once at the start: without inlining they compile in half of the time (go-redis 8 s instead of 16).
+WAITING = github.com/redis/... github.com/quic-go/... go.mongodb.org/... github.com/goccy/... github.com/pelletier/... go.yaml.in/... \
+  github.com/go-playground/... go.opentelemetry.io/... github.com/prometheus/... github.com/modelcontextprotocol/... \
+  github.com/google/jsonschema-go/... github.com/segmentio/... github.com/spf13/...
+
 build: ## build build/dragoman
 	@scripts/compilers.sh
-	CGO_ENABLED=1 go build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w -X main.version=$(VERSION)' -o build/dragoman ./app
+	CGO_ENABLED=1 CGO_CFLAGS=-O2 go build -trimpath -gcflags=all=-dwarf=false $(WAITING:%=-gcflags='%=-dwarf=false -l') \
+	  -ldflags '-s -w -X main.version=$(VERSION)' -o build/dragoman ./app
 
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
