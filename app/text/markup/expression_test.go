@@ -109,7 +109,12 @@ func TestResidue(t *testing.T) {
 		{"Press (X) to run, (Y) to jump", "Drücke, (Y) zum Springen", true},
 		{"Press (X) to run", "Drücke （X） zum Laufen", false},
 		{"He is (not) here", "Er ist da", true},
-		{"他（不）在家", "He is at home", true},
+		{"Pattern (fill)", "Muster der Füllung", false}, // in other words, as long as the source
+		{"Pattern (fill)", "Muster", true},
+		{"Faster (fine)", "Etwas schneller", false},
+		{"(closed)", "geschlossen", true},
+		{"GPS fire", "GIMP Paint Studio Feuer", false}, // spelled out
+		{"GPS fire", "GIMP Paint Feuer", true},
 		{"click to (un)hide", "ein- oder ausblenden", false},
 		{"【note】the door is open", "die Tür ist offen", true},
 		{`he said \"yes\" to me`, `er sagte \"\" zu mir`, true},
@@ -126,6 +131,8 @@ func TestResidue(t *testing.T) {
 			assert.NoError(t, err, test.source)
 		}
 	}
+	_, err := must(must(Parse(lasting, "他（不）在家", Text)).In(lasting, "zh")).Between("zh", "en").Verify(lasting, "He is at home")
+	assert.ErrorIs(t, err, ErrLost)
 }
 
 // Initials may end a text without their last full stop.

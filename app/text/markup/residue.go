@@ -12,6 +12,7 @@ import (
 
 	"dragoman/app/text/char"
 	"dragoman/app/text/entity"
+	"dragoman/app/text/language"
 )
 
 // check compares a translation with its sentence, each without the spans that are masked.
@@ -157,6 +158,9 @@ func (c check) acronyms() error {
 		if untranslated[word] && !strings.Contains(strings.ToUpper(c.translation), word) {
 			return fmt.Errorf("%w: an acronym is missing", ErrLost)
 		}
+		if isSpelledOut(word, c.translation) {
+			continue
+		}
 		for other := range got {
 			if want[other] == 0 && !strings.Contains(c.source, other) && resembles(word, other) {
 				return fmt.Errorf("%w: an acronym was changed", ErrLost)
@@ -164,6 +168,22 @@ func (c check) acronyms() error {
 		}
 	}
 	return nil
+}
+
+// isSpelledOut reports whether a text has capitalized words with the letters of an acronym as initials: New York City.
+func isSpelledOut(acronym, text string) bool {
+	const least = 3
+	words := strings.Fields(text)
+	for start := 0; len(acronym) >= least && start+len(acronym) <= len(words); start++ {
+		n := 0
+		for n < len(acronym) && words[start+n][0] == acronym[n] {
+			n++
+		}
+		if n == len(acronym) {
+			return true
+		}
+	}
+	return false
 }
 
 // resembles reports whether one acronym may be a distorted other one: one letter differs, or a short one without vowels has the
@@ -196,7 +216,7 @@ var untranslated = func() map[string]bool {
 // translated are acronyms whose translations look like them.
 var translated = map[string]bool{"RGB RVB": true, "RGB RVA": true, "RGBA RVBA": true, "HSV TSV": true, "HSL TSL": true, "HSB TSL": true,
 	"RGBE RVBE": true, "BGR BVR": true, "CMY CMJ": true, "CMYK CMJN": true, "CJK CJC": true, "AI KI": true, "HP TP": true, "BG HG": true, "FG VG": true,
-	"US USA": true, "US UU": true, "USA UU": true, "PPI PPP": true, "DPI PPP": true, "GDP PIB": true, "NOT NON": true, "OR OU": true, "TIP TIPP": true, "MIN MN": true}
+	"US USA": true, "US UU": true, "USA UU": true, "PPI PPP": true, "DPI PPP": true, "GDP PIB": true, "DC CC": true, "UAE VAE": true, "ECB EZB": true, "JPEG JPG": true, "JPG JPEG": true, "NOT NON": true, "OR OU": true, "TIP TIPP": true, "MIN MN": true}
 
 // longestAcronym is the maximum length of an acronym that is compared.
 const longestAcronym = 16
@@ -225,8 +245,8 @@ func isAnagram(a, b string) bool {
 }
 
 // brackets returns an error that wraps ErrLost if the brackets of a translation are not in pairs where those of the source
-// are, or if a pair is missing that holds one short word or the whole text. Longer asides are often written in another way. Square
-// brackets, commas, dashes and colons may stand for round brackets.
+// are, or if an aside in brackets is missing: one short word, or the whole text. Longer asides are often written in another way.
+// Square brackets, commas, dashes and colons may stand for round brackets.
 func (c check) brackets() error {
 	source, translation := strings.ReplaceAll(c.source, removed, ""), c.translation
 	want, got := parenthesesOf(source), parenthesesOf(translation)
@@ -241,10 +261,22 @@ func (c check) brackets() error {
 		return fmt.Errorf("%w: brackets have nothing in them any more", ErrLost)
 	case want.open == want.closed && got.open != got.closed:
 		return fmt.Errorf("%w: a bracket is missing", ErrLost)
-	case got.open < want.open && countPauses(translation) <= countPauses(source) && shortAside.MatchString(source):
+	case got.open < want.open && countPauses(translation) <= countPauses(source) && c.lacksAside(source):
 		return fmt.Errorf("%w: %d brackets, %d in the translation", ErrLost, want.open, got.open)
 	}
 	return nil
+}
+
+// lacksAside reports whether the source has a short aside, or is one, that the translation without its brackets lacks: a translation
+// that has the aside in other words (Pattern (fill), Motif de fond) is about as long as the source.
+func (c check) lacksAside(source string) bool {
+	found := shortAside.FindString(source)
+	if found == "" {
+		return false
+	}
+	from, to := c.sentence.from, c.sentence.to
+	whole, aside := language.Length(source, from), language.Length(found[:strings.LastIndexAny(found, ")）】")], from)
+	return from == "" || aside == whole || language.Length(c.translation, to) < whole-aside/2
 }
 
 // isEmptied reports whether brackets or quotes have nothing in them any more.
