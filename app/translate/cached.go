@@ -53,7 +53,7 @@ func (c *codec) recall(x *sentence) (o outcome, known bool) {
 func (c *codec) remember(x *sentence) {
 	if o := x.best; o.decoded && x.step.model.Identity != "" {
 		c.service.cfg.Cache.Put(x.cacheKey(), cache.Value{
-			Text: o.text, Flags: uint8(o.flags), Score: float32(o.score),
+			Text: o.text, Flags: uint16(o.flags), Score: float32(o.score),
 			SourceTokens: uint32(o.sourceTokens), TargetTokens: uint32(o.targetTokens),
 		})
 	}

@@ -50,6 +50,9 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 			o.flags |= GlossaryMissed
 		}
 	}
+	if err := c.compareLengths(x, o); err != nil {
+		return lost, err
+	}
 	switch {
 	case o.text == "":
 		o.flags |= Empty

@@ -2,7 +2,7 @@ package translate
 
 // Flags are the faults of a translation that remain after all retries, as a set. The more serious of two flags has the larger
 // value.
-type Flags uint8
+type Flags uint16
 
 // The flags.
 const (
@@ -15,10 +15,11 @@ const (
 	Truncated                        // the translation reached the limit of tokens before its end
 	// UnsupportedSource means that there is no translation: the text is in a language that no model translates from.
 	UnsupportedSource
+	TooShort // the translation ends far too early: it is much shorter than the source
 )
 
 // flagNames are the names of the flags, from bit 0 on.
-var flagNames = [...]string{"source_echo", "glossary_missed", "wrong_script", "loop", "empty", "markup_lost", "truncated", "unsupported_source"}
+var flagNames = [...]string{"source_echo", "glossary_missed", "wrong_script", "loop", "empty", "markup_lost", "truncated", "unsupported_source", "too_short"}
 
 // Has reports whether all flags of f are set.
 func (s Flags) Has(f Flags) bool { return s&f == f }

@@ -33,8 +33,8 @@ func TestJudge(t *testing.T) {
 		"a strict loop":   {with(func(a *attempt) { a.flags, a.strategy = Loop, strict }), verdict{action: splitFiner}},
 		"a short one":     {with(func(a *attempt) { a.flags, a.strategy, a.source = Loop, strict, 15 }), verdict{}},
 		"a deep one":      {with(func(a *attempt) { a.flags, a.strategy, a.depth = Loop, strict, 2 }), verdict{}},
-		"parts left out":  {with(func(a *attempt) { a.source, a.target = 41, 10 }), verdict{action: splitFiner}},
-		"nearly so":       {with(func(a *attempt) { a.source, a.target = 40, 10 }), verdict{}},
+		"parts left out":  {with(func(a *attempt) { a.flags = TooShort }), verdict{action: splitFiner}},
+		"in few tokens":   {with(func(a *attempt) { a.flags, a.source = TooShort, 15 }), verdict{}},
 
 		"a marker made up":       {with(func(a *attempt) { a.flags = MarkupLost }), verdict{tryAgain, strict}},
 		"made up, strict":        {with(func(a *attempt) { a.flags, a.strategy = MarkupLost, strict }), verdict{}},
@@ -42,6 +42,7 @@ func TestJudge(t *testing.T) {
 		"with a marker":          {with(func(a *attempt) { a.flags, a.kept, a.strategy = MarkupLost, true, masked }), verdict{tryAgain, strategy{markers: 1}}},
 		"with the last marker":   {with(func(a *attempt) { a.flags, a.kept, a.markers = MarkupLost, true, 1 }), verdict{action: splitAround}},
 		"cut off and markup":     {with(func(a *attempt) { a.flags, a.kept, a.strategy = Truncated|MarkupLost, true, strict }), verdict{action: splitFiner}},
+		"a number in a part":     {with(func(a *attempt) { a.flags, a.kept = TooShort|MarkupLost, true }), verdict{tryAgain, masked}},
 		"a term before markup":   {with(func(a *attempt) { a.flags, a.kept, a.otherTerms = GlossaryMissed|MarkupLost, true, []strategy{placed} }), verdict{tryAgain, placed}},
 		"no way left for a term": {with(func(a *attempt) { a.flags, a.kept = GlossaryMissed|MarkupLost, true }), verdict{}},
 

@@ -33,6 +33,7 @@ dragoman_flags_total{flag="loop",model="a",version="1"} 0
 dragoman_flags_total{flag="markup_lost",model="a",version="1"} 0
 dragoman_flags_total{flag="other",model="a",version="1"} 0
 dragoman_flags_total{flag="source_echo",model="a",version="1"} 0
+dragoman_flags_total{flag="too_short",model="a",version="1"} 0
 dragoman_flags_total{flag="truncated",model="a",version="1"} 0
 dragoman_flags_total{flag="unsupported_source",model="a",version="1"} 0
 dragoman_flags_total{flag="wrong_script",model="a",version="1"} 0
@@ -42,6 +43,7 @@ dragoman_flags_total{flag="loop",model="b",version="2"} 1
 dragoman_flags_total{flag="markup_lost",model="b",version="2"} 0
 dragoman_flags_total{flag="other",model="b",version="2"} 0
 dragoman_flags_total{flag="source_echo",model="b",version="2"} 0
+dragoman_flags_total{flag="too_short",model="b",version="2"} 0
 dragoman_flags_total{flag="truncated",model="b",version="2"} 0
 dragoman_flags_total{flag="unsupported_source",model="b",version="2"} 0
 dragoman_flags_total{flag="wrong_script",model="b",version="2"} 0

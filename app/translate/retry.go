@@ -78,12 +78,13 @@ var retries = []struct {
 		return a.flags.Has(Truncated) && !a.flags.Has(Loop) && a.length == 0 && a.longest > 0
 	}, longer},
 	{func(a attempt) bool { return a.flags&(Truncated|Loop) != 0 && !a.strict }, withoutRepetitions},
-	{func(a attempt) bool { return a.flags&(Truncated|Loop) != 0 || a.isShortened() }, inParts},
+	{func(a attempt) bool { return a.flags&(Truncated|Loop) != 0 }, inParts},
 	{func(a attempt) bool { return a.flags.Has(GlossaryMissed) }, nextTerms},
 	// A marker, or a number in words, was made up.
 	{func(a attempt) bool { return a.flags.Has(MarkupLost) && !a.kept && !a.strict }, withoutRepetitions},
 	{func(a attempt) bool { return a.flags.Has(MarkupLost) && a.kept && a.markers+1 < a.styles }, nextMarkers},
 	{func(a attempt) bool { return a.flags.Has(MarkupLost) && a.kept }, func(attempt) verdict { return verdict{action: splitAround} }},
+	{func(a attempt) bool { return a.flags.Has(TooShort) }, inParts},
 }
 
 // judge returns the next step for a sentence after an attempt.
@@ -123,13 +124,6 @@ func inParts(a attempt) verdict {
 	return verdict{action: splitFiner}
 }
 
-// isShortened reports whether the translation is too short to be complete. Translations have half to twice the tokens of their
-// source.
-func (a attempt) isShortened() bool {
-	const enough, ratio = 40, 4
-	return a.source >= enough && a.target*ratio < a.source
-}
-
 // nextTerms returns the next strategy for the terms of a sentence, unless all its terms are present.
 func nextTerms(a attempt) verdict {
 	if len(a.otherTerms) == 0 {
@@ -138,7 +132,7 @@ func nextTerms(a attempt) verdict {
 	next := a.otherTerms[0]
 	switch {
 	case a.terms == asMarkers && !a.flags.Has(MarkupLost),
-		a.places() && !next.places() && a.best&(GlossaryMissed|MarkupLost|Loop|Truncated|Empty) == 0:
+		a.places() && !next.places() && a.best&(GlossaryMissed|MarkupLost|Loop|Truncated|Empty|TooShort) == 0:
 		return verdict{}
 	}
 	return verdict{tryAgain, next}

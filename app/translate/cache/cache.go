@@ -35,7 +35,7 @@ type Value struct {
 	// Further properties, which the cache does not interpret.
 	Score                      float32
 	SourceTokens, TargetTokens uint32
-	Flags                      uint8
+	Flags                      uint16
 }
 
 // New returns an empty cache. It fails on a negative size.

@@ -77,6 +77,7 @@ export function retryAfter(value, now = Date.now()) {
 
 const FLAGS = new Map([
   ['truncated', 'may be incomplete'],
+  ['too_short', 'may lack a part'],
   ['loop', 'may repeat itself'],
   ['source_echo', 'may not be translated'],
   ['empty', 'is empty'],
