@@ -90,7 +90,13 @@ var damages = []damage{
 	{"placeholder dropped", func(d draw) string { return d.edit(placeholder, dropped) }},
 	{"tag dropped", func(d draw) string { return d.edit(tag, dropped) }},
 	{"tag moved", damageOrder},
+	{"cut after half", func(d draw) string { return d.cut(d.half()) }},
+	{"cut after a clause", func(d draw) string { return d.cut(d.clause()) }},
+	{"the rest left out", func(d draw) string { return d.ended(d.clause()) }},
 }
+
+// least are the shares of damage that must be noticed in kinds of which some cannot be: a sentence that ends as one may be whole.
+var least = map[string]float64{"cut after half": 0.75, "cut after a clause": 0.75, "the rest left out": 0.2}
 
 // The entities. Each matches in the source and in the translation.
 var (
@@ -111,6 +117,9 @@ var (
 	acronym       = regexp.MustCompile(`[A-Z]{2,5}`)
 	placeholder   = regexp.MustCompile(`%(?:\d+\$)?[sdiu]|%\d|%\(\w+\)[sd]|\{\w*\}`)
 	tag           = regexp.MustCompile(`</?[A-Za-z][^<>]*>`)
+	sentenceEnd   = regexp.MustCompile(`[.!?。！？]$`)
+	space         = regexp.MustCompile(` +`)
+	pause         = regexp.MustCompile(`[,;:—–] |[，、；：]`)
 	tagPair       = regexp.MustCompile(`<([A-Za-z]+)(?: [^<>]*)?>([^<>]*\pL[^<>]*)</[A-Za-z]+>`)
 
 	unitInSource      = regexp.MustCompile(`\d (?:minutes|hours|days|years|meters|kilometers|dollars)\b`)
@@ -165,6 +174,46 @@ func (d draw) edit(entity *regexp.Regexp, change func(string) string) string {
 		return d.translation[:at[0]] + changed + d.translation[at[1]:]
 	}
 	return ""
+}
+
+// cut returns the first bytes of the translation of a sentence: both must be at least eight words long, and have an end.
+func (d draw) cut(end int) string {
+	const letters = 32
+	if end == 0 || !sentenceEnd.MatchString(d.source) || !sentenceEnd.MatchString(d.translation) || utf8.RuneCountInString(d.source) < letters {
+		return ""
+	}
+	return strings.TrimRight(d.translation[:end], " ")
+}
+
+// ended returns the first bytes of the translation of a sentence with its end.
+func (d draw) ended(end int) string {
+	cut := strings.TrimRight(d.cut(end), ",;:，、；：—–")
+	if cut == "" {
+		return ""
+	}
+	return cut + sentenceEnd.FindString(d.translation)
+}
+
+// half returns the length of the first half of a translation, in words, or in characters where there are no spaces.
+func (d draw) half() int {
+	const words = 4
+	spaces := space.FindAllStringIndex(d.translation, -1)
+	if len(spaces) >= words {
+		return spaces[len(spaces)/2][0]
+	}
+	half := utf8.RuneCountInString(d.translation) / 2
+	return len(string([]rune(d.translation)[:half]))
+}
+
+// clause returns the length of a translation up to its first comma that is neither near the beginning nor near the end, or 0.
+func (d draw) clause() int {
+	const margin = 6
+	for _, at := range pause.FindAllStringIndex(d.translation, -1) {
+		if at[0]*margin > len(d.translation) && at[0]*margin < (margin-1)*len(d.translation) {
+			return at[0]
+		}
+	}
+	return 0
 }
 
 // sameValue reports whether two numbers are equal: 1.0 and 1.

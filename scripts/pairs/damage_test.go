@@ -9,7 +9,7 @@ import (
 
 // Each kind of damage makes one of the texts of a good translation, and nothing of a pair without its entity.
 func TestDamages(t *testing.T) {
-	none := "Nothing is here."
+	none, long := "Nothing is here.", "He came late, because there was no bus."
 	tests := map[string]struct {
 		to, source, translation string
 		want                    []string
@@ -39,6 +39,9 @@ func TestDamages(t *testing.T) {
 		"tag dropped":               {"fr", "<br>Open", "<br>Ouvrir", []string{"Ouvrir"}},
 		"tag moved":                 {"fr", "<b>Open</b> it", "<b>Ouvrir</b>-le", []string{"Ouvrir<b></b>-le", "</b>Ouvrir<b>-le"}},
 		"month swapped":             {"es", "On July 5", "El 5 de julio", behind("El 5 de ", without(months["es"], "julio"))},
+		"cut after half":            {"de", long, "Er kam spät, weil der Bus nicht fuhr.", []string{"Er kam spät, weil"}},
+		"cut after a clause":        {"de", long, "Er kam spät, weil der Bus nicht fuhr.", []string{"Er kam spät"}},
+		"the rest left out":         {"ja", long, "遅く来た、バスがなかったからだ。", []string{"遅く来た。"}},
 		"roman numeral changed":     {"fr", "Louis XVI", "Louis XVI", behind("Louis ", without(romans, "XVI"))},
 	}
 	for _, d := range damages {

@@ -68,7 +68,7 @@ func writeTables(out io.Writer, results []result) (passed bool) {
 		if all == nil {
 			continue
 		}
-		passed = passed && all.share() >= leastNoticed
+		passed = passed && all.share() >= cmp.Or(least[d.kind], leastNoticed)
 		fmt.Fprintf(out, "| %s | %d | %.2f%% |", d.kind, all.all, 100*all.share())
 		for _, language := range languages {
 			if t := byKind[d.kind][language]; t != nil {
