@@ -91,12 +91,12 @@ func (b cpu) decoderInputs() {
 // are ever read, while an 8-bit table alone would change one translation in a hundred.
 func (b cpu) embed(stack string) string {
 	table := embeddings(stack)
-	op, inputs, width, scale := "EmbedRows", []string(nil), b.spec.DModel, b.spec.EmbedScale
+	op, inputs, width, scale, places := "EmbedRows", []string(nil), b.spec.DModel, b.spec.EmbedScale, ""
 	if !b.int8() {
 		op, inputs = b.stored("Embed"), make([]string, 1)
 		inputs[0], width = b.panels(table, table)
 	} else if panels, unit := b.int8Table(table); unit > 0 {
-		op, inputs, scale = "EmbedInt8", panels, unit*scale
+		op, inputs, scale, places = "EmbedInt8", panels, unit*scale, b.places(table)
 	} else {
 		inputs = []string{b.use(b.w.half(table))}
 	}
@@ -104,27 +104,44 @@ func (b cpu) embed(stack string) string {
 	if b.spec.Positions != model.RelativePositions {
 		inputs = append(inputs, b.positions(stack), "pos")
 	}
+	if places != "" {
+		inputs = append(inputs, make([]string, 5-len(inputs))...) // without positions
+		inputs = append(inputs, places)
+	}
 	return b.Node(onnx.Dragoman, op, inputs, 1, onnx.Int("width", width), onnx.Float("scale", scale))[0]
 }
 
 // int8Table returns the panels and scales of a table that the checkpoint itself has in 8 bits, so that nothing is lost, and their
-// factor; 0: the checkpoint has no such table, or its rows are not in the order of the head's. A table that is also the head is stored once.
+// factor; 0: the checkpoint has no such table. A table that is also the head is stored once, in the head's order.
 func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	t, err := b.w.ckpt.Tensor(table)
 	if err != nil || t.DType != checkpoint.I8 {
 		return nil, 0
 	}
 	name := strings.TrimSuffix(t.Name, ".weight")
-	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err == nil && head.Name == t.Name {
-		if name = "lm_head"; b.w.order != nil {
-			return nil, 0
-		}
+	if b.isHead(table) {
+		name = "lm_head"
 	}
 	q := b.quantized(name)
 	if unit = 1; t.Alpha > 0 {
 		unit = t.Alpha
 	}
 	return []string{q[0], q[2]}, unit
+}
+
+// isHead reports whether a table is also the LM head.
+func (b cpu) isHead(table string) bool {
+	t, err := b.w.ckpt.Tensor(table)
+	head, noHead := b.w.ckpt.Tensor("lm_head.weight")
+	return err == nil && noHead == nil && t.Name == head.Name
+}
+
+// places returns the rows of the tokens in a table, or "" if the rows are in the order of the tokens.
+func (b cpu) places(table string) string {
+	if b.w.order == nil || !b.isHead(table) {
+		return ""
+	}
+	return b.use(b.w.places())
 }
 
 // static returns the attribute of operators that quantize by an alpha, if the checkpoint has alphas of its layers, and the alpha.
@@ -326,11 +343,12 @@ func (b cpu) candidates(y string) {
 		b.fix(q, []string{"lm_head"})
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
 		inputs = append(inputs, q.scale, "k")
+		places := ""
 		switch _, unit := b.int8Table("lm_head.weight"); {
 		case q.alpha != nil:
 			inputs = append(inputs, "", "") // as the network was trained
 		case unit > 0:
-			inputs = append(inputs, x, "") // no table is more precise than the head
+			inputs, places = append(inputs, x, ""), b.places("lm_head.weight") // no table is more precise than the head
 		default:
 			inputs = append(inputs, x, b.use(b.w.half("lm_head.weight")))
 		}
@@ -343,6 +361,9 @@ func (b cpu) candidates(y string) {
 		}
 		if b.w.order != nil {
 			inputs = append(inputs, b.use(b.w.tokens()))
+		}
+		if places != "" {
+			inputs = append(inputs, places)
 		}
 		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, append(q.attrs(), spare)...)
 	} else {

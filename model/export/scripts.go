@@ -121,3 +121,14 @@ func (w *weights) tokens() (onnx.Weight, error) {
 }
 
 const scriptTokens = "lm_head.tokens"
+
+// places adds the outputs of the LM head of the tokens, int32 [V].
+func (w *weights) places() (onnx.Weight, error) {
+	return w.add("lm_head.places", onnx.Int32, []int{len(w.order)}, func(out io.Writer) error {
+		places := make([]int32, len(w.order))
+		for place, token := range w.order {
+			places[token] = int32(place)
+		}
+		return binary.Write(out, binary.LittleEndian, places)
+	})
+}

@@ -117,7 +117,8 @@ static float rescore(Candidate *best, int64_t k, const float *x, Table t, const 
   int64_t n = k < CORRECTED ? k : CORRECTED;
   for (int64_t i = 0; i < k; i++) {
     int64_t id = best[i].id;
-    Candidate c = {t.halves ? dot_half(x, t.halves + id * d, d) : dot_int8(x, t.panels, id, d) * t.scale[id], id};
+    int64_t row = table_row(t, id);
+    Candidate c = {t.halves ? dot_half(x, t.halves + id * d, d) : dot_int8(x, t.panels, row, d) * t.scale[row], id};
     if (bias) c.logit += bias[c.id];
     if (i < n) {
       before[i] = best[i].logit, after[i] = c.logit;

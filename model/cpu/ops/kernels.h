@@ -64,7 +64,11 @@ typedef struct {
   const uint16_t *halves;
   const int8_t *panels;
   const float *scale;
+  const int32_t *rows;  // of the matrix, by token; null: token i is row i
 } Table;
+
+// table_row returns the row of a token in a table of 8 bits.
+static inline int64_t table_row(Table t, int64_t id) { return t.rows ? t.rows[id] : id; }
 
 // An ExpSum of some logits is the largest one, and the sum of e^(logit - peak).
 typedef struct {

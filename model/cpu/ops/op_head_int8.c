@@ -107,7 +107,8 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   while (row->allowed && row->count > 0 && row->best[row->count - 1].logit <= never) row->count--;
   for (int64_t i = 0; i < row->count; i++) {
     row->best[i].logit *= scale_of(h, r);
-    if (row->best[i].id >= 0 && row->best[i].id < h->vocab) continue;
+    int64_t id = row->best[i].id, place = id >= 0 && id < h->vocab ? table_row(h->table, id) : -1;
+    if (place >= 0 && place < h->vocab) continue;
     none.logit = NAN, row->count = 0;  // the order is damaged
   }
   for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = none;
@@ -154,7 +155,8 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
 // allowed uint8 [rows, bytes] has a bit for each output, with groups int32 [S+1], slots int32 [S] and wanted int64 [R], the
 // step's rows of q: sentence s, with rows groups[s] to groups[s+1]-1, has only the outputs allowed by row slots[s]. Without
 // allowed, or if it has no rows, all are allowed. Panels without an allowed output of any sentence are not computed. order int32
-// [V] has the token of each output; without it they are in the order of their ids. It excludes a bias.
+// [V] has the token of each output; without it they are in the order of their ids. It excludes a bias. places int32 [V] has the
+// output of each token; an order without a table needs it.
 OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
   Call c = {node->api, context, node};
@@ -181,6 +183,7 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   TRY(vector(c, 10, &h.groups, groups + 1));
   TRY(vector(c, 12, &h.wanted, p.rows));
   TRY(vector(c, 13, &h.order, p.m.width));
+  TRY(vector(c, 14, &h.table.rows, p.m.width));
   h.vocab = p.m.width;
   if (h.order && h.bias) return refuse(c.api, "a head with an order has no bias");
   h.bytes = allowed[1];
@@ -192,7 +195,7 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   if (h.k < 1 || h.k > p.m.width)
     return refuse(c.api, "%lld candidates are wanted of %lld tokens", (long long)h.k, (long long)p.m.width);
   if (p.rows > 0 && !h.x && h.table.halves) return refuse(c.api, "embeddings need hidden states");
-  if (!h.table.halves && h.x && (h.order || h.width != p.depth))
+  if (!h.table.halves && h.x && ((h.order && !h.table.rows) || h.width != p.depth))
     return refuse(c.api, "the matrix is no table of embeddings of %lld numbers in the order of the tokens", (long long)h.width);
   h.table.panels = p.m.panels, h.table.scale = p.m.scale;
   h.proposed = h.k;

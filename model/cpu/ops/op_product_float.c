@@ -97,8 +97,8 @@ static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half, int 
 
 typedef struct {
   float *y;
-  const float *scales, *positions;
-  const int8_t *panels;
+  const float *positions;
+  Table table;
   const int64_t *ids, *pos;
   int64_t width;
   float scale;
@@ -106,25 +106,31 @@ typedef struct {
 
 static void embed_int8_item(Task *t, int64_t r, void *scratch) {
   const EmbedInt8 *a = t->arguments;
+  int64_t row = table_row(a->table, a->ids[r]);
   (void)scratch;
-  kernels->embed_int8_row(a->y + r * a->width, a->panels, a->scales[a->ids[r]] * a->scale, a->ids[r],
+  kernels->embed_int8_row(a->y + r * a->width, a->table.panels, a->table.scale[row] * a->scale, row,
                  a->positions ? a->positions + a->pos[r] * a->width : NULL, a->width);
 }
 
-// EmbedInt8: panels int8 [⌈N/16⌉, ⌈d/4⌉, 16, 4] and scale [N] of a matrix, ids int64 [R], positions [L, d], pos int64 [R] → y [R,
-// d], like Embed; the attribute width is d.
+// EmbedInt8: panels int8 [⌈N/16⌉, ⌈d/4⌉, 16, 4] and scale [N] of a matrix, ids int64 [R], positions [L, d], pos int64 [R], places
+// int32 [N] → y [R, d], like Embed; the attribute width is d. places has the row of each token; without it token i is row i.
 OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context) {
   const Node *k = kernel;
   Call c = {k->api, context, k};
   EmbedInt8 a = {.scale = k->scale, .width = k->width};
   int64_t tokens = ANY, rows = ANY, d[2] = {ANY, k->width};
-  TRY(input(c, 1, &a.scales, &tokens, 1));
+  TRY(input(c, 1, &a.table.scale, &tokens, 1));
   int64_t p[4] = {(tokens + 15) / 16, (k->width + 3) / 4, 16, 4};
-  TRY(input(c, 0, &a.panels, p, 4));
+  TRY(input(c, 0, &a.table.panels, p, 4));
   TRY(input(c, 2, &a.ids, &rows, 1));
   TRY(input(c, 3, &a.positions, d, 2));
   TRY(vector(c, 4, &a.pos, rows));
+  TRY(vector(c, 5, &a.table.rows, tokens));
   TRY(check_tokens(c, a.ids, rows, tokens, a.positions, a.pos, d[0]));
+  for (int64_t r = 0; r < rows; r++) {
+    int64_t row = table_row(a.table, a.ids[r]);
+    if (row < 0 || row >= tokens) return refuse(c.api, "token %lld is row %lld of %lld", (long long)a.ids[r], (long long)row, (long long)tokens);
+  }
   int64_t y[2] = {rows, k->width};
   TRY(output(c, 0, y, 2, &a.y));
   Task t = {.item = embed_int8_item, .items = rows, .arguments = &a};

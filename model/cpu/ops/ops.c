@@ -88,12 +88,12 @@ static const Op ops[] = {
     OP("EmbedF32", "flFL", "f", "wf", op_embed_f32),
     OP("EmbedF16", "hlFL", "f", "wf", op_embed_f16),
     OP("EmbedRows", "hlFL", "f", "wf", op_embed_rows),
-    OP("EmbedInt8", "cflFL", "f", "wf", op_embed_int8),
+    OP("EmbedInt8", "cflFLI", "f", "wf", op_embed_int8),
     OP("Shortlist", "liilib", "i", "now", op_shortlist),
     OP("Ssru", "ffiliibF", "f", "lhd", op_ssru),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
     OP("ProductInt8", "bcif", "f", "pA", op_product_int8),
-    OP("BestCandidatesInt8", "bcifflFHFBIILI", "flf", "sA", op_best_candidates_int8),
+    OP("BestCandidatesInt8", "bcifflFHFBIILII", "flf", "sA", op_best_candidates_int8),
 };
 
 const Operator *operator_named(const char *name, size_t n) {

@@ -178,11 +178,14 @@ func newInt8Head(t *testing.T, seed, rows, depth, vocab, k int) (int8Product, he
 func (p int8Product) head(h head) call {
 	inputs := append([]arg{octets(p.x, p.rows, p.depth)}, p.matrix()...)
 	inputs = append(inputs, floats(h.scale, h.rows), int64s(int64(h.k)))
+	x, table := arg{}, arg{}
 	if h.x != nil {
-		inputs = append(inputs, floats(h.x, h.rows, h.width), halves(h.table, h.vocab, h.width))
-	} else {
-		inputs = append(inputs, arg{}, arg{})
+		x = floats(h.x, h.rows, h.width)
 	}
+	if h.table != nil {
+		table = halves(h.table, h.vocab, h.width)
+	}
+	inputs = append(inputs, x, table)
 	if h.bias != nil {
 		inputs = append(inputs, floats(h.bias, h.vocab))
 	}

@@ -3,6 +3,7 @@ package ops_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -147,6 +148,24 @@ func TestEmbedInt8(t *testing.T) {
 			q := panels[((int(id)/16*2+i/4)*16+int(id)%16)*4+i%4]
 			assert.InDelta(t, float32(q)*scales[id]*2+positions[[]int{0, 1, 2, 0}[row]*width+i], got[row*width+i], 1e-4, "%d, %d", id, i)
 		}
+	}
+	order := r.Perm(tokens)
+	ordered, places := make([]int8, len(panels)), make([]int32, tokens)
+	shuffled, at := make([]float32, tokens), func(row, i int) int { return ((row/16*2+i/4)*16+row%16)*4 + i%4 }
+	for place, token := range order {
+		places[token], shuffled[place] = int32(place), scales[token]
+		for i := range width {
+			ordered[at(place, i)] = panels[at(token, i)]
+		}
+	}
+	inputs := in(ids, 0, 1, 2, 0)
+	inputs[0], inputs[1] = newArg(onnx.Int8, ordered, []int{3, 2, 16, 4}), floats(shuffled, tokens)
+	elsewhere := call{op: "EmbedInt8", attrs: attrs, inputs: append(slices.Clone(inputs), int32s(places...)), outputs: []onnx.DataType{onnx.Float32}}
+	assert.Equal(t, got, elsewhere.run(t)[0])
+	for _, bad := range []int32{-1, tokens} {
+		elsewhere.inputs[5] = int32s(slices.Repeat([]int32{bad}, tokens)...)
+		_, err := elsewhere.try(t)
+		assert.ErrorContains(t, err, "of 35")
 	}
 	for _, bad := range [][2]int64{{35, 0}, {-1, 0}, {0, 3}, {0, -1}} {
 		_, err := call{op: "EmbedInt8", attrs: attrs, inputs: in([]int64{bad[0]}, bad[1]), outputs: []onnx.DataType{onnx.Float32}}.try(t)

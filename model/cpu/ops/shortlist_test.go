@@ -117,6 +117,7 @@ type masked struct {
 	head
 	allowed []uint8 // [rows, bytes]: a bit per output
 	order   []int32
+	places  []int32 // of a head that is also a table
 }
 
 func (m masked) bytes() int { return (m.vocab + 7) / 8 }
@@ -147,6 +148,9 @@ func (m masked) run(t *testing.T) best {
 	c.inputs = append(c.inputs, octets(m.allowed, n, m.bytes()), int32s(groups...), int32s(slots...), int64s(wanted...))
 	if m.order != nil {
 		c.inputs = append(c.inputs, int32s(m.order...))
+	}
+	if m.places != nil {
+		c.inputs = append(c.inputs, int32s(m.places...))
 	}
 	out := c.run(t)
 	return best{out[0].([]float32), out[1].([]int64), out[2].([]float32)}
@@ -230,6 +234,36 @@ func TestHeadComputesWhatIsAllowed(t *testing.T) {
 		}
 		all := p.best(t, h)
 		require.Equal(t, all.row(rows-1, k), together.row(rows-1, k), "who may have all has what there is without masks")
+	}
+}
+
+// newTableHead returns an 8-bit head that is also a table of embeddings, with its places in order.
+func newTableHead(t *testing.T, seed, rows, depth, vocab, k int) masked {
+	p, h := newInt8Head(t, seed, rows, depth, vocab, k)
+	h.width, h.x, h.table = depth, normal(random(seed), rows*depth, 1), nil
+	return masked{int8Product: p, head: h, allowed: slices.Repeat([]uint8{0xff}, rows*((vocab+7)/8))}
+}
+
+// The logits of the best are computed again from the rows of their tokens, in whatever order these are.
+func TestHeadThatIsATableInAnotherOrder(t *testing.T) {
+	const vocab = 203
+	for seed := range 20 {
+		m := newTableHead(t, seed, 3, 24, vocab, 5)
+		other := m.ordered(random(seed).Perm(vocab))
+		other.places = make([]int32, vocab)
+		for place, token := range other.order {
+			other.places[token] = int32(place)
+		}
+		want, got := m.run(t), other.run(t)
+		require.Equal(t, want.ids, got.ids)
+		require.InDeltaSlice(t, want.lse, got.lse, 1e-4) // the sum is rounded in another order
+		require.InDeltaSlice(t, want.logProbs, got.logProbs, 1e-4)
+		for _, bad := range []int32{-1, vocab, math.MaxInt32} {
+			other.places = slices.Repeat([]int32{bad}, vocab)
+			for _, v := range other.run(t).logProbs {
+				require.False(t, v <= 0, "%g would pass for a log-probability", v)
+			}
+		}
 	}
 }
 
