@@ -324,7 +324,7 @@ func (j *local) line(r translate.Result) (out client.Result) {
 	}
 	out.Text = r.Text
 	for _, a := range r.Alternatives {
-		out.Alternatives = append(out.Alternatives, client.Alternative(a))
+		out.Alternatives = append(out.Alternatives, client.Alternative{Text: a.Text, Score: a.Score})
 	}
 	return out
 }

@@ -11,6 +11,8 @@ type Alternative struct {
 	Text string
 	// Score is like [Result.Score], but of the last step of a route only.
 	Score float64
+	// Memory is the entry of the translation memory whose translation this is, or nil.
+	Memory *MemoryMatch `json:",omitzero"`
 }
 
 // hypothesis is one of the best translations of a sentence.
@@ -29,7 +31,8 @@ const mostAlternatives = 1 << 10
 // wanted, a second, wider search follows with the same strategy. Each hypothesis is restored and checked like a translation, and
 // dropped if it has a flaw. The alternatives of a sentence translated in parts are combined like the alternatives of a text of
 // several sentences: the k-th consists of the k-th alternative of each part, or of the part's best one if the part has fewer.
-// Alternatives of a route with several steps are alternatives of its last step.
+// Alternatives of a route with several steps are alternatives of its last step. Translations of similar sentences, from a
+// translation memory, come right after the best translation.
 
 // alternative reports whether alternatives are answered for the translations of a step.
 func (c *codec) alternative(s *step) bool { return c.req.Alternatives > 0 && s.next == nil }
@@ -93,7 +96,7 @@ func (o *outcome) hypothesis(k int) hypothesis {
 	case len(o.hypotheses) > 0:
 		return o.hypotheses[0]
 	}
-	return hypothesis{Alternative{o.text, o.score}, o.targetTokens}
+	return hypothesis{Alternative{o.text, o.score, o.memory}, o.targetTokens}
 }
 
 func (o *outcome) alternatives() []Alternative {
@@ -123,7 +126,11 @@ func combine(n int, sentences []*sentence, join func(translations []string) (str
 		if err != nil {
 			return nil, err
 		}
-		list = addNew(list, hypothesis{Alternative{text, sum.score}, sum.targetTokens})
+		alternative := Alternative{Text: text, Score: sum.score}
+		if len(sentences) == 1 {
+			alternative.Memory = sentences[0].best.hypothesis(k).Memory
+		}
+		list = addNew(list, hypothesis{alternative, sum.targetTokens})
 	}
 	return list, nil
 }

@@ -90,7 +90,7 @@ func TestAlternativesOfASentence(t *testing.T) {
 func TestAlternativesHaveScores(t *testing.T) {
 	got, err := wide(t, 3, &upper{others: numbered}).Translate(t.Context(), better(3, "a"))
 	require.NoError(t, err)
-	assert.Equal(t, []Alternative{{"A", -0.5}, {"A ii", -0.75}, {"A iii", -1}}, got[0].Alternatives)
+	assert.Equal(t, []Alternative{{Text: "A", Score: -0.5}, {Text: "A ii", Score: -0.75}, {Text: "A iii", Score: -1}}, got[0].Alternatives)
 }
 
 // The k-th alternative of a text consists of the k-th of each sentence, or of its best.
@@ -180,7 +180,7 @@ func TestAlternativesOfParts(t *testing.T) {
 		got, err := wide(t, 1+beams, eng).Translate(t.Context(), better(2, "one two three, four five six"))
 		require.NoError(t, err)
 		assert.Equal(t, []string{"ONE TWO THREE, FOUR FIVE SIX", "ONE TWO THREE, ii FOUR FIVE SIX ii"}, alternativesOf(got[0].Alternatives))
-		assert.Equal(t, []Alternative{{got[0].Text, -0.5}, {got[0].Alternatives[1].Text, -0.75}}, got[0].Segments[0].Alternatives)
+		assert.Equal(t, []Alternative{{Text: got[0].Text, Score: -0.5}, {Text: got[0].Alternatives[1].Text, Score: -0.75}}, got[0].Segments[0].Alternatives)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestAlternativesOfAChain(t *testing.T) {
 				require.NoError(t, err)
 				assert.Equal(t, textsOf(plain), textsOf(got))
 				last := got[0].Segments[0].Steps[len(got[0].Segments[0].Steps)-2].Text
-				assert.Equal(t, []Alternative{{got[0].Text, -0.5}, {last + " ii", -0.75}}, got[0].Alternatives)
+				assert.Equal(t, []Alternative{{Text: got[0].Text, Score: -0.5}, {Text: last + " ii", Score: -0.75}}, got[0].Alternatives)
 				assert.Equal(t, got[0].Alternatives, got[0].Segments[0].Alternatives)
 			})
 		})

@@ -21,12 +21,12 @@ import (
 	"dragoman/model/search"
 )
 
-// count settles sentences that are cached, and counts the source tokens of all others. The latter are encoded again when they are
+// count settles sentences that are known already or cached, and counts the source tokens of all others. The latter are encoded again when they are
 // decoded, because encoded sentences take more memory than their texts, and counting takes little time compared with decoding.
-func (w *work) count(ctx context.Context, sentences []*sentence) error {
+func (w *work) count(ctx context.Context, sentences []*sentence, known []remembered) error {
 	start, tokens := time.Now(), 0
-	w.open, w.all = len(sentences), len(sentences)
-	var known []remembered
+	w.open = len(sentences) + len(known)
+	w.all = w.open
 	err := w.inTurn(ctx, func(ctx context.Context) error {
 		for i, x := range sentences {
 			sentences[i] = nil
@@ -62,7 +62,7 @@ func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	return nil
 }
 
-// remembered is a cached sentence.
+// remembered is a sentence that is cached or from a translation memory.
 type remembered struct {
 	sentence *sentence
 	outcome  outcome
@@ -376,7 +376,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 		if !o.cached {
 			w.remember(x)
 		}
-		if x.step.next == nil || o.text == "" {
+		if x.step.next == nil || o.text == "" || o.memory != nil {
 			return w.finish(x)
 		}
 		if x.chain == nil {
@@ -408,7 +408,8 @@ func (w *work) finish(x *sentence) error {
 		x.chain.add(x)
 		x.best = &x.chain.sum
 	}
-	x.attempts, x.Spans = nil, nil
+	x.best.offer(x.near, w.req.Alternatives)
+	x.attempts, x.Spans, x.near = nil, nil, nil
 	known := []*sentence{x}
 	if x.siblings != nil {
 		known = x.siblings.add(x)

@@ -94,6 +94,9 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 		if err != nil {
 			return err
 		}
+		if err := w.keepWhole(ctx, units, translated); err != nil {
+			return err
+		}
 		if err := w.takeSentences(ctx, p, units, len(translated)); err != nil {
 			return err
 		}

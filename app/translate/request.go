@@ -72,6 +72,8 @@ type Request struct {
 	// Terms are the terms of the texts with their translations. A request with several target languages may have only terms that
 	// stay as they are.
 	Terms []Term
+	// Memory is the translation memory whose translations are used in place of the model's; nil for none.
+	Memory *MemoryRef `json:",omitzero"`
 	// Outline selects the elements of XML that are units; it must be zero for other formats.
 	Outline markup.Outline `json:",omitzero"`
 
@@ -131,6 +133,7 @@ type Result struct {
 	Alternatives []Alternative
 
 	Segments                   []Segment // the translated sentences, in the order of the text
+	Remembered                 int       `json:",omitzero"` // number of segments from the translation memory
 	SourceTokens, TargetTokens int       // tokens of all segments
 	// Score is the mean of the segments' scores, weighted by their tokens, or 0 without segments. The score of a segment is its
 	// log-probability divided by its length to the power of the length penalty: the closer to 0, the more certain is the model.
@@ -153,6 +156,8 @@ type Segment struct {
 	// Alternatives are different translations, as in [Result].
 	Alternatives []Alternative
 	Steps        []StepResult // steps of the route, if there are several
+	// Memory is the entry of the translation memory whose translation this is, or nil.
+	Memory *MemoryMatch `json:",omitzero"`
 }
 
 // StepResult is the result of a step of a route for a sentence.

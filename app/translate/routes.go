@@ -45,6 +45,7 @@ type routing struct {
 	selection Selection
 	from      string   // the code of the source language, or Auto
 	to        []string // codes of the target languages
+	memory    Memory   // nil for none
 
 	routes  map[pair]*route
 	streams map[Handle]*stream // streams to the engines of the routes' models
@@ -68,7 +69,11 @@ func (s *Service) begin(ctx context.Context, req Request) (*routing, error) {
 	if err := s.validate(ctx, req); err != nil {
 		return nil, err
 	}
-	return &routing{service: s, req: req, selection: selection, from: from, to: to, release: func() {},
+	memory, err := s.openMemory(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &routing{service: s, req: req, selection: selection, from: from, to: to, memory: memory, release: func() {},
 		routes: make(map[pair]*route), streams: make(map[Handle]*stream)}, nil
 }
 

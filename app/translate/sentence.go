@@ -16,13 +16,14 @@ import (
 // one value.
 type sentence struct {
 	markup.Sentence
-	step     *step     // the translating step
-	parent   *sentence // the sentence of which this one is a part; nil for a whole sentence
-	depth    int       // 0 for a whole sentence, 1 for its parts, and so on
-	records  []*record // records that wait for a whole sentence, once for each place
-	best     *outcome  // best outcome of the strategies tried; nil before the first
-	chain    *chain    // results of earlier steps of its route; nil in the first
-	siblings *siblings // nil if it has none
+	step     *step        // the translating step
+	parent   *sentence    // the sentence of which this one is a part; nil for a whole sentence
+	depth    int          // 0 for a whole sentence, 1 for its parts, and so on
+	records  []*record    // records that wait for a whole sentence, once for each place
+	best     *outcome     // best outcome of the strategies tried; nil before the first
+	chain    *chain       // results of earlier steps of its route; nil in the first
+	siblings *siblings    // nil if it has none
+	near     []hypothesis // translations of similar sentences, from the translation memory
 
 	*attempts // nil once the sentence has its outcome
 }
@@ -51,7 +52,8 @@ type outcome struct {
 	score                      float64
 	sourceTokens, targetTokens int
 	cached, decoded            bool
-	extra                      int // number of terms that occur more often than in the source
+	memory                     *MemoryMatch // the entry of the translation memory that has the translation, or nil
+	extra                      int          // number of terms that occur more often than in the source
 	queued, computed           time.Duration
 
 	by         *strategy    // the strategy that decoded the sentence in one piece, or nil
@@ -145,7 +147,7 @@ func (x *sentence) original() string {
 
 // segment returns the segment of a whole sentence.
 func (x *sentence) segment(alternatives bool) Segment {
-	s := Segment{Source: x.original(), Text: x.best.text, Flags: x.best.flags}
+	s := Segment{Source: x.original(), Text: x.best.text, Flags: x.best.flags, Memory: x.best.memory}
 	if x.chain != nil {
 		s.Steps = x.chain.steps
 	}
@@ -171,6 +173,9 @@ func (rec *record) join(ctx context.Context, alternatives int) (Result, error) {
 		sum.add(x.best)
 		texts[i] = x.best.text
 		r.Segments = append(r.Segments, x.segment(alternatives > 0))
+		if x.best.memory != nil {
+			r.Remembered++
+		}
 	}
 	join := func(texts []string) (string, error) { return join(ctx, rec.units, rec.route.pair(), &texts) }
 	var err error

@@ -3,6 +3,7 @@
 //
 //	validate   languages, options and limits                            (validate.go)
 //	plan       records into units, and units into sentences             (plan.go, units.go)
+//	remember   sentences that a translation memory has                  (memory.go)
 //	count      the tokens of sentences that are not cached              (decode.go, cached.go)
 //	decode     one loop: jobs for the engines, and their results        (decode.go, stream.go)
 //	examine    a result: is it complete, without loops, with its spans? (examine.go)
@@ -35,6 +36,7 @@ type Config struct {
 	// MaxSentences and MaxTokens are the maximum numbers of sentences and source tokens per request, each counted once for every
 	// target language.
 	MaxSentences, MaxTokens int
+	Memories                Memories // nil if there are no translation memories
 	Metrics                 *Metrics // nil disables them
 	Ceiling                 Ceiling  // nil means no limit
 }

@@ -34,10 +34,14 @@ func (w *work) run(ctx context.Context) error {
 			}
 		}
 	}
-	if err := w.count(ctx, p.sentences); err != nil {
+	sentences, known, err := w.recallMemory(ctx, p.sentences)
+	if err != nil {
 		return err
 	}
-	p = nil
+	if err := w.count(ctx, sentences, known); err != nil {
+		return err
+	}
+	p, sentences = nil, nil
 	if w.open > 0 {
 		if err := w.decode(ctx); err != nil {
 			return err
