@@ -112,7 +112,7 @@ func contract(t *testing.T, cfg Config, gate access.Config) (*Client, *httpapi.A
 	gate.Log = log
 	g, err := access.New(gate)
 	require.NoError(t, err)
-	api := httpapi.New(httpapi.Config{Version: "v1.2", MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: log, Gate: g, Glossaries: newGlossaries(t)})
+	api := httpapi.New(httpapi.Config{Version: "v1.2", MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: log, Gate: g, Glossaries: newGlossaries(t), Memories: newMemories(t)})
 	api.Ready(shouting{}, func() []httpapi.Model {
 		return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8", License: "mit"}}
 	})
@@ -131,7 +131,7 @@ func TestContract(t *testing.T) {
 		Options: &Options{Beams: 2}, Records: []Record{{"1", "one <&>\n"}, {"2", "é😀"}, {"1", ""}}}
 	want := func(id, text, source, to string) Result {
 		return Result{ID: id, Text: text, To: to, Detail: &Detail{Model: "m", Version: "1", From: "en", Detected: true,
-			Segments: []Segment{{source, text, []string{"loop"}, nil, nil}}, SourceTokens: 3, TargetTokens: 4, Score: -0.25,
+			Segments: []Segment{{source, text, []string{"loop"}, nil, nil, nil}}, SourceTokens: 3, TargetTokens: 4, Score: -0.25,
 			Queued: 1500 * time.Microsecond, Computed: 2 * time.Millisecond, Flags: []string{"loop"}}}
 	}
 	var all []Result
@@ -158,7 +158,7 @@ func TestContract(t *testing.T) {
 func TestContractOfAlternatives(t *testing.T) {
 	c, _ := contract(t, Config{}, access.Config{})
 	request := Request{From: "en", To: "fr", Detail: true, Alternatives: 3, Records: []Record{{"1", "a"}}}
-	want := []Alternative{{"A", -0.25}, {"3", -0.5}}
+	want := []Alternative{{Text: "A", Score: -0.25}, {Text: "3", Score: -0.5}}
 	results, err := c.Translate(t.Context(), request)
 	require.NoError(t, err)
 	assert.Equal(t, want, results[0].Alternatives)
@@ -254,7 +254,7 @@ func TestContractOfModels(t *testing.T) {
 	results, err := c.Translate(t.Context(), request)
 	require.NoError(t, err)
 	steps := []Step{{"m", "1", "en", "ja", "x", -0.5, true, []string{"source_echo"}}, {"n", "2", "ja", "fr", "PIVOT", -0.25, false, nil}}
-	assert.Equal(t, []Segment{{"pivot", "PIVOT", []string{"loop"}, steps, nil}}, results[0].Detail.Segments)
+	assert.Equal(t, []Segment{{"pivot", "PIVOT", []string{"loop"}, steps, nil, nil}}, results[0].Detail.Segments)
 	streamed, err := collect(t.Context(), c, request)
 	require.NoError(t, err)
 	assert.Equal(t, results, streamed)
@@ -343,7 +343,7 @@ func newJobService(t *testing.T, file string, gate *access.Gate) *jobService {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { service.Run(ctx) })
-	api := httpapi.New(httpapi.Config{MaxBodyBytes: 1000, RequestTimeout: time.Minute, Log: log, Gate: gate, Memory: memory, Glossaries: newGlossaries(t),
+	api := httpapi.New(httpapi.Config{MaxBodyBytes: 1000, RequestTimeout: time.Minute, Log: log, Gate: gate, Memory: memory, Glossaries: newGlossaries(t), Memories: newMemories(t),
 		Jobs: &httpapi.JobsConfig{Service: service, MaxBodyBytes: 10_000, MaxRecords: 20, MaxDocumentBytes: 10_000, MaxChars: 1000}})
 	api.Ready(shouting{}, func() []httpapi.Model { return nil })
 	return &jobService{api.Handler(), sync.OnceFunc(func() {

@@ -29,6 +29,7 @@ type Document struct {
 	Wrapped  string   // as [Request.Wrapped], for plain text
 	As       string   // format of a translated PDF: "html", "txt"; "": PDF
 	Glossary string   // as [Request.Glossary]
+	Memory   string   // as [Request.Memory]
 	Model    string   // as [Request.Model]
 	Priority string   // as [Request.Priority]; PriorityLow is the default
 	Options  *Options // nil: the service's defaults
@@ -76,7 +77,7 @@ func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions
 // call returns the request that submits the document.
 func (d Document) call(o SubmitOptions) (call, error) {
 	query := url.Values{
-		"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": d.Columns, "glossaryId": {d.Glossary}, "model": {d.Model},
+		"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": d.Columns, "glossaryId": {d.Glossary}, "memoryId": {d.Memory}, "model": {d.Model},
 		"priority": {d.Priority}, "webhook": {o.Webhook}, "header": {d.Header}, "also": d.Also, "wrapped": {d.Wrapped}, "as": {d.As},
 	}
 	for _, name := range d.Columns {

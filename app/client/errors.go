@@ -77,6 +77,12 @@ const (
 	CodeTooManyGlossaries     = "too_many_glossaries"
 	CodeGlossariesUnavailable = "glossaries_unavailable"
 
+	CodeUnknownMemory       = "unknown_memory"
+	CodeInvalidMemory       = "invalid_memory"
+	CodeMemoryChanged       = "memory_changed"
+	CodeTooManyMemories     = "too_many_memories"
+	CodeMemoriesUnavailable = "memories_unavailable"
+
 	CodeUnsupportedDocument = "unsupported_document"
 	CodeInvalidDocument     = "invalid_document"
 	CodeNotDone             = "not_done"
@@ -126,7 +132,7 @@ func (e *Error) Is(target error) bool {
 // would take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
-	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable, CodeGlossariesUnavailable, CodeTooManySessions:
+	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable, CodeGlossariesUnavailable, CodeMemoriesUnavailable, CodeTooManySessions:
 		return true
 	}
 	switch e.Status {

@@ -65,6 +65,9 @@ type Request struct {
 
 	// Glossary is the id of a stored glossary whose terms are used. It requires From to be a language.
 	Glossary string `json:"glossaryId,omitempty"`
+	// Memory is the id of a translation memory, whose translations are used for equal sentences, and offered as alternatives for
+	// similar ones.
+	Memory string `json:"memoryId,omitempty"`
 
 	// ID is the request's id in the service's log, the same at all tries: letters, digits and ._:/+=- , at most 128. "": a random
 	// one.
@@ -118,6 +121,14 @@ type Result struct {
 type Alternative struct {
 	Text  string  `json:"text"`
 	Score float64 `json:"score"` // as in [Detail]; that of the last step if there are several
+	// Match is the entry of the translation memory whose translation this is, or nil.
+	Match *Match `json:"memory,omitzero"`
+}
+
+// Match is an entry of a translation memory that a translation is from.
+type Match struct {
+	Source     string  `json:"source"`     // of the entry
+	Similarity float64 `json:"similarity"` // 1 for an equal source, and at least 0.75
 }
 
 // Detail describes how a translation was made.
@@ -137,6 +148,13 @@ type Detail struct {
 	Queued   time.Duration `json:"queueMs"`   // the longest time that a sentence waited for the batch
 	Computed time.Duration `json:"computeMs"` // the longest time that a sentence was in the batch
 	Flags    []string      `json:"flags"`     // such as "truncated" or "loop"
+	// Memory tells what is from the translation memory; nil if the request names none.
+	Memory *MemoryUse `json:"memory,omitzero"`
+}
+
+// MemoryUse tells what is from a translation memory.
+type MemoryUse struct {
+	Segments int `json:"segments"` // number of segments
 }
 
 // Segment is a sentence and its translation.
@@ -147,6 +165,8 @@ type Segment struct {
 	Steps  []Step   `json:"steps"` // if the sentence went through several steps
 	// Alternatives are as in [Result], for the sentence.
 	Alternatives []Alternative `json:"alternatives"`
+	// Match is the entry of the translation memory whose translation this is, or nil.
+	Match *Match `json:"memory,omitzero"`
 }
 
 // Step is the translation of a sentence by one step of a pipeline, or of a route through another language.

@@ -117,7 +117,7 @@ func TestDetail(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []Result{{ID: "1", Text: "Où ?", To: "fr", Detail: &Detail{
 			Model: "p", Version: "3", From: "en", Detected: true,
-			Segments:     []Segment{{"Where?", "Où ?", []string{"loop"}, []Step{{"m", "1", "en", "de", "Wo?", -1, true, nil}}, nil}},
+			Segments:     []Segment{{"Where?", "Où ?", []string{"loop"}, []Step{{"m", "1", "en", "de", "Wo?", -1, true, nil}}, nil, nil}},
 			SourceTokens: 7, TargetTokens: 8, Score: -0.1213, CacheHit: true,
 			Queued: 400 * time.Microsecond, Computed: 11250 * time.Microsecond, Flags: []string{"loop", "truncated"},
 		}}}, results)
@@ -130,7 +130,7 @@ func TestAlternatives(t *testing.T) {
 	inBubble(t, Config{}, answer(200, body), func(t *testing.T, c *Client) {
 		results, err := c.Translate(t.Context(), hello)
 		require.NoError(t, err)
-		want := []Alternative{{"Où ?", -0.5}, {"D'où ?", -1}}
+		want := []Alternative{{Text: "Où ?", Score: -0.5}, {Text: "D'où ?", Score: -1}}
 		assert.Equal(t, []Result{{ID: "1", Text: "Où ?", To: "fr", Alternatives: want, Detail: &Detail{
 			Segments: []Segment{{Source: "Where?", Text: "Où ?", Alternatives: want}},
 		}}}, results)

@@ -82,8 +82,8 @@ func (c Config) checkEach() (errs []error) {
 	return errs
 }
 
-// JobsOff and GlossariesOff are the values of JOB_FILE and GLOSSARY_FILE that disable jobs and glossaries.
-const JobsOff, GlossariesOff = "off", "off"
+// These values of JOB_FILE, GLOSSARY_FILE and MEMORY_FILE disable jobs, glossaries and translation memories.
+const JobsOff, GlossariesOff, MemoriesOff = "off", "off", "off"
 
 const (
 	// maxMemory is the maximum of REQUEST_MEMORY.

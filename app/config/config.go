@@ -124,12 +124,16 @@ type Config struct {
 	GlossaryMaxTerms int           `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" use:"1 to 1048576" help:"maximum terms of a glossary for a pair of languages"`
 	GlossaryMaxBytes Size          `env:"GLOSSARY_MAX_BYTES" envDefault:"1MiB" use:"1KiB to 64MiB" help:"maximum bytes of all terms of a glossary"`
 	GlossariesPerKey int           `env:"GLOSSARIES_PER_KEY" envDefault:"100" use:"1 to 65536" help:"maximum glossaries of a key, or of all callers together if there are no keys"`
+	MemoryFile       string        `env:"MEMORY_FILE" envDefault:"" help:"file of the translation memories, for one process at a time; empty: memories.db in the default folder of jobs.db; gateways use Redis instead; off: no translation memories"`
+	MemoryMaxEntries int           `env:"MEMORY_MAX_ENTRIES" envDefault:"1000000" use:"1 to 10000000" help:"maximum entries of a translation memory"`
+	MemoryMaxBytes   Size          `env:"MEMORY_MAX_BYTES" envDefault:"1GiB" use:"1KiB to 16GiB" help:"maximum bytes of a file of a translation memory"`
+	MemoriesPerKey   int           `env:"MEMORIES_PER_KEY" envDefault:"100" use:"1 to 65536" help:"maximum translation memories of a key, or of all callers together if there are no keys"`
 	LiveSessions     int           `env:"LIVE_SESSIONS" envDefault:"1000" use:"0 to 1048576" help:"maximum live sessions at a time; 0: no live text. A key or address may use half of the sessions that others leave"`
 	LiveMaxChars     int           `env:"LIVE_MAX_CHARS" envDefault:"20000" use:"1 to 1048576" help:"maximum characters in the text of a live session"`
 	LiveIdle         time.Duration `env:"LIVE_IDLE" envDefault:"5m" use:"a time above 0, such as 30s" help:"time without an edit or a reconnection after which a live session ends"`
 
-	// AsksJobs and AsksGlossaries are set if any variable about jobs or glossaries is set.
-	AsksJobs, AsksGlossaries bool
+	// AsksJobs, AsksGlossaries and AsksMemories are set if any variable about jobs, glossaries or translation memories is set.
+	AsksJobs, AsksGlossaries, AsksMemories bool
 
 	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address that serves profiles, such as localhost:6060; empty: no profiles"`
 	LogLevel  slog.Level `env:"LOG_LEVEL" envDefault:"info" help:"debug, info, warn or error"`
@@ -162,6 +166,7 @@ func Parse(environ []string) (Config, error) {
 	for name := range vars {
 		cfg.AsksJobs = cfg.AsksJobs || known(name) && strings.HasPrefix(name, "JOB")
 		cfg.AsksGlossaries = cfg.AsksGlossaries || known(name) && strings.HasPrefix(name, "GLOSSAR")
+		cfg.AsksMemories = cfg.AsksMemories || known(name) && strings.HasPrefix(name, "MEMOR")
 	}
 	errs = append(errs, cfg.checkTogether()...)
 	if cfg.JobMaxBytes == 0 {

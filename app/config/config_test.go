@@ -29,6 +29,7 @@ func TestParseDefaults(t *testing.T) {
 		MaxRecords: 1024, MaxChars: 100_000, MaxSentences: 50_000, MaxTokens: 1_000_000, MaxBodyBytes: 4 << 20, RequestMemory: 512 << 20,
 		JobTTL: 24 * time.Hour, JobConcurrency: 2, JobMaxRecords: 100_000, JobMaxChars: 1_000_000, JobMaxBytes: 64 << 20, DocumentMaxBytes: 32 << 20, DocumentMaxTexts: 500_000, JobStorage: 2 << 30, JobReplicaWait: 2 * time.Second, JobsPerKey: 100,
 		GlossaryMaxTerms: 10_000, GlossaryMaxBytes: 1 << 20, GlossariesPerKey: 100,
+		MemoryMaxEntries: 1_000_000, MemoryMaxBytes: 1 << 30, MemoriesPerKey: 100,
 		LiveSessions: 1000, LiveMaxChars: 20_000, LiveIdle: 5 * time.Minute,
 		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true, Shortlist: true,
 		LogLevel: slog.LevelInfo, LogFormat: "text", AutoPullStorage: 20 << 30,
@@ -49,6 +50,7 @@ func TestParseValues(t *testing.T) {
 		"CHAR_LIMIT=100000/m", "TRUSTED_PROXIES=10.0.0.0/8,::1", "CORS_ORIGINS=https://a.example,https://b.example", "CORS_DROP_INS=off", "PPROF_ADDR=:6060",
 		"JOB_FILE=/jobs.db", "JOB_TTL=1h", "JOB_CONCURRENCY=3", "JOB_MAX_RECORDS=11", "JOB_MAX_CHARS=12", "JOB_MAX_BYTES=1MiB", "DOCUMENT_MAX_BYTES=2MiB", "DOCUMENT_MAX_TEXTS=12000", "JOB_STORAGE=1GiB", "JOBS_PER_KEY=13",
 		"GLOSSARY_FILE=/glossaries.db", "GLOSSARY_MAX_TERMS=14", "GLOSSARY_MAX_BYTES=2KiB", "GLOSSARIES_PER_KEY=15",
+		"MEMORY_FILE=/memories.db", "MEMORY_MAX_ENTRIES=16", "MEMORY_MAX_BYTES=3KiB", "MEMORIES_PER_KEY=17",
 		"FLEET_SECRET=0123456789abcdef0123456789abcdef,none", "JOB_REPLICA_WAIT=1s",
 		"JOB_WEBHOOK_SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "JOB_WEBHOOK_PRIVATE=1",
 		"LIVE_SESSIONS=7", "LIVE_MAX_CHARS=900", "LIVE_IDLE=1m",
@@ -71,9 +73,10 @@ func TestParseValues(t *testing.T) {
 		KeysFile: "/keys", RateLimit: access.Rate{N: 10, Per: time.Second}, RateBurst: 20,
 		CharLimit: access.Rate{N: 100_000, Per: time.Minute}, TrustedProxies: []string{"10.0.0.0/8", "::1"},
 		CORSOrigins: []string{"https://a.example", "https://b.example"}, PprofAddr: ":6060",
-		AsksJobs: true, AsksGlossaries: true,
+		AsksJobs: true, AsksGlossaries: true, AsksMemories: true,
 		JobFile: "/jobs.db", JobTTL: time.Hour, JobConcurrency: 3, JobMaxRecords: 11, JobMaxChars: 12, JobMaxBytes: 1 << 20, DocumentMaxBytes: 2 << 20, DocumentMaxTexts: 12_000, JobStorage: 1 << 30, JobsPerKey: 13,
 		GlossaryFile: "/glossaries.db", GlossaryMaxTerms: 14, GlossaryMaxBytes: 2 << 10, GlossariesPerKey: 15,
+		MemoryFile: "/memories.db", MemoryMaxEntries: 16, MemoryMaxBytes: 3 << 10, MemoriesPerKey: 17,
 		JobWebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", JobWebhookPrivate: true,
 		LiveSessions: 7, LiveMaxChars: 900, LiveIdle: time.Minute,
 		RequestTimeout: 90 * time.Second, ShutdownTimeout: 5 * time.Second,
@@ -182,6 +185,9 @@ func TestParseRefuses(t *testing.T) {
 		{"GLOSSARIES_PER_KEY=0", `GLOSSARIES_PER_KEY=0: use 1 to 65536`},
 		{"GLOSSARY_MAX_TERMS=-1", `GLOSSARY_MAX_TERMS=-1: use 1 to 1048576`},
 		{"GLOSSARY_MAX_BYTES=0", `GLOSSARY_MAX_BYTES=0 bytes: use 1KiB to 64MiB`},
+		{"MEMORIES_PER_KEY=0", `MEMORIES_PER_KEY=0: use 1 to 65536`},
+		{"MEMORY_MAX_ENTRIES=0", `MEMORY_MAX_ENTRIES=0: use 1 to 10000000`},
+		{"MEMORY_MAX_BYTES=1", `MEMORY_MAX_BYTES=1 bytes: use 1KiB to 16GiB`},
 		{"GLOSSARY_MAX_BYTES=1GiB", `GLOSSARY_MAX_BYTES=1073741824 bytes: use 1KiB to 64MiB`},
 		{"JOB_WEBHOOK_SECRET=secret", "JOB_WEBHOOK_SECRET: use whsec_ and 24 to 64 random bytes in base64, such as what `echo whsec_$(openssl rand -base64 32)` prints"},
 		{"JOB_WEBHOOK_SECRET=whsec_c2hvcnQ=", "JOB_WEBHOOK_SECRET: use whsec_ and 24 to 64 random bytes in base64, such as what `echo whsec_$(openssl rand -base64 32)` prints"},
@@ -272,10 +278,10 @@ func TestServiceLinks(t *testing.T) {
 }
 
 func TestAsks(t *testing.T) {
-	for variable, want := range map[string][2]bool{"JOB_TTL=1h": {true, false}, "JOBS_PER_KEY=3": {true, false}, "GLOSSARIES_PER_KEY=3": {false, true}, "JOB_TTL=": {}, "JOB=1": {}, "APP_PORT=1": {}} {
+	for variable, want := range map[string][3]bool{"JOB_TTL=1h": {true}, "JOBS_PER_KEY=3": {true}, "GLOSSARIES_PER_KEY=3": {1: true}, "MEMORIES_PER_KEY=3": {2: true}, "MEMORY_FILE=/m": {2: true}, "JOB_TTL=": {}, "JOB=1": {}, "APP_PORT=1": {}} {
 		cfg, err := Parse([]string{variable})
 		require.NoError(t, err)
-		assert.Equal(t, want, [2]bool{cfg.AsksJobs, cfg.AsksGlossaries}, variable)
+		assert.Equal(t, want, [3]bool{cfg.AsksJobs, cfg.AsksGlossaries, cfg.AsksMemories}, variable)
 	}
 }
 

@@ -72,6 +72,9 @@ func NoDocuments() *Failure { return Off("documents", "JOB_FILE=off") }
 // NoStoredGlossaries returns the failure of glossaries that are turned off.
 func NoStoredGlossaries() *Failure { return Off("stored glossaries", "GLOSSARY_FILE=off") }
 
+// NoStoredMemories returns the failure of translation memories that are turned off.
+func NoStoredMemories() *Failure { return Off("translation memories", "MEMORY_FILE=off") }
+
 // Recall returns the failure of a stored code, such as a job's.
 func Recall(code, field, message string) *Failure {
 	return New(kindOf(code), field, "%s", message)

@@ -31,7 +31,12 @@ const (
 	InvalidGlossary
 	NoDictionary // the glossary has none for the languages
 	TooManyGlossaries
-	NoGlossaries    // their store does not exist, or does not work
+	NoGlossaries // their store does not exist, or does not work
+	UnknownMemory
+	InvalidMemory
+	MemoryChanged // by another request
+	TooManyMemories
+	NoMemories      // their store does not exist, or does not work
 	UnknownDocument // its kind cannot be translated
 	BrokenDocument  // it cannot be read
 	NotDone         // the result of a job does not exist (yet)
@@ -147,6 +152,11 @@ var table = [...]row{
 	NoDictionary:      {"no_dictionary", 400, 0, "", ""},
 	TooManyGlossaries: {"too_many_glossaries", 409, 0, "", ""},
 	NoGlossaries:      {"glossaries_unavailable", 503, 30, notReady, ""},
+	UnknownMemory:     {"unknown_memory", 404, 0, "", ""},
+	InvalidMemory:     {"invalid_memory", 400, 0, "", ""},
+	MemoryChanged:     {"memory_changed", 409, 0, "", ""},
+	TooManyMemories:   {"too_many_memories", 409, 0, "", ""},
+	NoMemories:        {"memories_unavailable", 503, 30, notReady, ""},
 	UnknownSession:    {"unknown_session", 404, 0, "", ""},
 	InvalidEdit:       {"invalid_edit", 400, 0, "", ""},
 	EditGap:           {"edit_gap", 409, 0, "", ""},

@@ -38,6 +38,7 @@ func TestClient(t *testing.T) {
 		client.CodeInternal, client.CodeBusy, client.CodeNotReady, client.CodeModelBroken, client.CodeModelTooLarge, client.CodeStuck, client.CodeModelCrashed, client.CodeBrokerUnavailable, client.CodeShuttingDown, client.CodeTimeout,
 		client.CodeUnknownJob, client.CodeJobLost, client.CodeIdempotencyMismatch, client.CodeTooManyJobs, client.CodeJobsUnavailable,
 		client.CodeUnknownGlossary, client.CodeInvalidGlossary, client.CodeNoDictionary, client.CodeTooManyGlossaries, client.CodeGlossariesUnavailable,
+		client.CodeUnknownMemory, client.CodeInvalidMemory, client.CodeMemoryChanged, client.CodeTooManyMemories, client.CodeMemoriesUnavailable,
 		client.CodeUnsupportedDocument, client.CodeInvalidDocument, client.CodeNotDone,
 		client.CodeUnknownSession, client.CodeInvalidEdit, client.CodeEditGap, client.CodeSessionComplete, client.CodeTooManySessions,
 	})

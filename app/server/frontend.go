@@ -23,6 +23,7 @@ import (
 	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"
 	"dragoman/app/live"
+	"dragoman/app/memory"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/app/translate/cache"
@@ -42,6 +43,7 @@ type frontend struct {
 	broker      *fleet.Broker // nil in a process of role all
 	jobs        *jobs.Service
 	live        *live.Service
+	memories    *memory.Service // nil: disabled
 	gate        *access.Gate
 	missing     []missing // files at default paths that could not be opened
 
@@ -136,6 +138,10 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	if api.Glossaries, err = f.openGlossaries(); err != nil {
 		return err
 	}
+	if f.memories, err = f.openMemories(); err != nil {
+		return err
+	}
+	api.Memories = f.memories
 	f.live = live.New(live.Config{
 		MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars, Idle: cfg.LiveIdle, Timeout: cfg.RequestTimeout,
 		Memory: api.Memory, Log: f.log, Registry: f.metrics.Registry(),

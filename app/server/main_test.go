@@ -55,7 +55,7 @@ func environment(added ...string) []string {
 	return append([]string{
 		"ONNXRUNTIME_LIB=" + cputest.Library(), "SAVE_WEIGHTS=" + exported,
 		"APP_HOST=127.0.0.1", "APP_PORT=0", "GRPC_PORT=0", "APP_WORKERS=1", "THREADS=1", "DEVICE=cpu", "LOG_FORMAT=json",
-		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0", "JOB_FILE=off", "GLOSSARY_FILE=off",
+		"REQUEST_TIMEOUT=1h", "QUEUE_WAIT=0", "JOB_FILE=off", "GLOSSARY_FILE=off", "MEMORY_FILE=off",
 	}, added...)
 }
 

@@ -31,8 +31,9 @@ type loader struct {
 	lines       io.Writer // the log's output, for messages that must not split a line of the log
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
-	ceiling     translate.Ceiling // nil: none
-	fetching    func(bytes int64) // is told the progress of downloads, which are logged; nil: they are shown as for a command
+	ceiling     translate.Ceiling  // nil: none
+	memories    translate.Memories // nil: none
+	fetching    func(bytes int64)  // is told the progress of downloads, which are logged; nil: they are shown as for a command
 }
 
 // translation holds the models, and the translation service that uses them.
@@ -42,6 +43,7 @@ type translation struct {
 	cache        *cache.Cache
 	metrics      *translate.Metrics
 	ceiling      translate.Ceiling
+	memories     translate.Memories
 	repositories *repository.Scanner // nil: none
 	puller       *puller             // nil: no models are fetched on demand
 	snapshot     repository.Snapshot // snapshot of the repositories at the start
@@ -102,7 +104,7 @@ func (l *loader) serveFrom(t *translation) (err error) {
 	if t.cache, err = cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)}); err != nil {
 		return err
 	}
-	t.ceiling = l.ceiling
+	t.ceiling, t.memories = l.ceiling, l.memories
 	t.service = t.use(translate.Config{
 		MaxRecords: l.cfg.MaxRecords, MaxChars: l.cfg.MaxChars, MaxSentences: l.cfg.MaxSentences, MaxTokens: l.cfg.MaxTokens,
 	})
@@ -111,7 +113,7 @@ func (l *loader) serveFrom(t *translation) (err error) {
 
 // use returns a translation service for the models, within limits.
 func (t *translation) use(limits translate.Config) *translate.Service {
-	limits.Models, limits.Cache, limits.Metrics, limits.Ceiling = t.catalog, t.cache, t.metrics, t.ceiling
+	limits.Models, limits.Cache, limits.Metrics, limits.Ceiling, limits.Memories = t.catalog, t.cache, t.metrics, t.ceiling, t.memories
 	return translate.New(limits)
 }
 

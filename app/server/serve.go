@@ -174,6 +174,9 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 // load creates the translation service for the role of the process.
 func (s *server) load(ctx context.Context) (*translation, error) {
 	s.loader.ceiling = s.frontend.gate
+	if m := s.frontend.memories; m != nil { // a nil service is no nil interface
+		s.loader.memories = m
+	}
 	broker, registry := s.frontend.broker, s.frontend.metrics.Registry()
 	switch s.loader.cfg.Role {
 	case config.Gateway:

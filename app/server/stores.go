@@ -20,6 +20,8 @@ import (
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstore"
 	"dragoman/app/jobs/webhook"
+	"dragoman/app/memory"
+	"dragoman/app/memory/memorystore"
 	"dragoman/app/store"
 )
 
@@ -61,6 +63,17 @@ func (f *frontend) openGlossaries() (_ *glossary.Service, err error) {
 	cfg.Store, cfg.Missing, err = openStore(f, kept{"glossaries", "GLOSSARY_FILE", f.cfg.GlossaryFile, f.cfg.AsksGlossaries},
 		glossarystore.InRedis, glossarystore.OpenFile)
 	return glossary.New(cfg), err
+}
+
+// openMemories returns the service of translation memories, nil if there are no routes for them.
+func (f *frontend) openMemories() (_ *memory.Service, err error) {
+	if f.cfg.Role == config.Worker || f.cfg.MemoryFile == config.MemoriesOff {
+		return nil, nil
+	}
+	cfg := memory.Config{Limits: memory.Limits{Entries: f.cfg.MemoryMaxEntries, Bytes: int64(f.cfg.MemoryMaxBytes), PerOwner: f.cfg.MemoriesPerKey}}
+	cfg.Store, cfg.Missing, err = openStore(f, kept{"memories", "MEMORY_FILE", f.cfg.MemoryFile, f.cfg.AsksMemories},
+		memorystore.InRedis, memorystore.OpenFile)
+	return memory.New(cfg), err
 }
 
 // kept describes the content of a store.

@@ -12,6 +12,7 @@ import (
 	"dragoman/app/glossary"
 	"dragoman/app/guard/access"
 	"dragoman/app/measure"
+	"dragoman/app/memory"
 	"dragoman/app/translate"
 )
 
@@ -43,7 +44,9 @@ type Config struct {
 	Gate           Gate          // checked before each translation; nil: open to everybody
 	// Glossaries are the stored glossaries; nil: disabled.
 	Glossaries *glossary.Service
-	FileTypes  []string // extensions of supported documents, with dots; empty: documents are disabled
+	// Memories are the stored translation memories; nil: disabled.
+	Memories  *memory.Service
+	FileTypes []string // extensions of supported documents, with dots; empty: documents are disabled
 	// Registry receives the metrics of failures; nil: no metrics.
 	Registry prometheus.Registerer
 }

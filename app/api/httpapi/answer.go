@@ -24,6 +24,21 @@ type recordOutput struct {
 type alternativeOutput struct {
 	Text  string  `json:"text"`
 	Score float64 `json:"score"`
+	// Memory is present if the text is the translation of a similar sentence in the translation memory.
+	Memory *matchOutput `json:"memory,omitempty"`
+}
+
+// matchOutput is an entry of a translation memory.
+type matchOutput struct {
+	Source     string  `json:"source"`
+	Similarity float64 `json:"similarity"`
+}
+
+func matchOf(m *translate.MemoryMatch) *matchOutput {
+	if m == nil {
+		return nil
+	}
+	return &matchOutput{m.Source, math.Floor(m.Similarity*100) / 100}
 }
 
 // detailOutput tells how a translation was made.
@@ -37,9 +52,15 @@ type detailOutput struct {
 	TargetTokens int             `json:"targetTokens"`
 	Score        float64         `json:"score"`
 	CacheHit     bool            `json:"cacheHit"`
+	Memory       *memoryUse      `json:"memory,omitempty"` // if the request names a translation memory
 	QueueMs      float64         `json:"queueMs"`
 	ComputeMs    float64         `json:"computeMs"`
 	Flags        []string        `json:"flags"`
+}
+
+// memoryUse tells how many segments have their translation from the translation memory.
+type memoryUse struct {
+	Segments int `json:"segments"`
 }
 
 // segmentOutput is a sentence and its translation.
@@ -50,6 +71,7 @@ type segmentOutput struct {
 	// Alternatives are present if requested.
 	Alternatives []alternativeOutput `json:"alternatives,omitempty"`
 	Steps        []stepOutput        `json:"steps,omitempty"` // if there are several
+	Memory       *matchOutput        `json:"memory,omitempty"`
 }
 
 // stepOutput is the output of one step of a pipeline for a sentence.
@@ -79,7 +101,7 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 	}
 	segments := make([]segmentOutput, len(r.Segments))
 	for i, s := range r.Segments {
-		segments[i] = segmentOutput{Source: s.Source, Text: s.Text, Flags: s.Flags.Names(), Alternatives: alternativesOf(s.Alternatives), Steps: stepsOf(s)}
+		segments[i] = segmentOutput{Source: s.Source, Text: s.Text, Flags: s.Flags.Names(), Alternatives: alternativesOf(s.Alternatives), Steps: stepsOf(s), Memory: matchOf(s.Memory)}
 	}
 	out.Detail = &detailOutput{
 		Model: r.Model, Version: r.Version,
@@ -87,6 +109,9 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 		SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens, Score: rounded(r.Score),
 		CacheHit: r.Cached && !r.Decoded, QueueMs: milliseconds(r.Queued), ComputeMs: milliseconds(r.Computed),
 		Flags: r.Flags.Names(),
+	}
+	if req.Memory != nil {
+		out.Detail.Memory = &memoryUse{r.Remembered}
 	}
 	return out
 }
@@ -99,7 +124,7 @@ func unfinished(field string) *fault.Failure {
 func alternativesOf(list []translate.Alternative) []alternativeOutput {
 	var alternatives []alternativeOutput
 	for _, a := range list {
-		alternatives = append(alternatives, alternativeOutput{a.Text, rounded(a.Score)})
+		alternatives = append(alternatives, alternativeOutput{a.Text, rounded(a.Score), matchOf(a.Memory)})
 	}
 	return alternatives
 }

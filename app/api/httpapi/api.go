@@ -25,6 +25,7 @@ import (
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/body"
+	"dragoman/app/memory"
 	"dragoman/app/telemetry"
 )
 
@@ -70,6 +71,7 @@ type Config struct {
 	Description    *openapi.Description // at /openapi.json, /openapi-all.json and /docs
 	Jobs           *JobsConfig          // at /jobs
 	Glossaries     *glossary.Service    // at /glossaries
+	Memories       *memory.Service      // at /memories
 	Live           *LiveConfig          // at /live
 	// Tools returns the handler of the Model Context Protocol at /mcp, which calls the other routes.
 	Tools func(routes http.Handler) http.Handler
@@ -97,7 +99,7 @@ func New(cfg Config) *API {
 		cfg.Memory = admission.New(256 * cfg.MaxBodyBytes)
 	}
 	server := dialect.New(dialect.Config{
-		MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Glossaries: cfg.Glossaries,
+		MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Glossaries: cfg.Glossaries, Memories: cfg.Memories,
 		Registry: cfg.Metrics.Registry(),
 	})
 	a := &API{
@@ -271,14 +273,16 @@ type feature struct {
 func (a *API) features() []feature {
 	j := &jobsAPI{server: a.server, gate: a.cfg.Gate, jobs: a.cfg.Jobs, documents: a.documents, ending: a.ending}
 	g := &glossariesAPI{a.server, a.cfg.Glossaries}
+	m := &memoriesAPI{a.server, a.cfg.Memories, a.cfg.Version}
 	l := &liveAPI{server: a.server, cfg: a.cfg, live: a.cfg.Live, sockets: &a.sockets, ending: a.ending}
 	all := []feature{
 		{jobsPath, fault.Off("jobs", "JOB_FILE=off"), j.routes(), a.limitJob()},
 		{documentsPath, fault.NoDocuments(), j.documentRoutes(), a.limitDocument()},
 		{glossariesPath, fault.NoStoredGlossaries(), g.routes(), a.limits.small},
+		{memoriesPath, fault.NoStoredMemories(), m.routes(), a.limitMemory()},
 		{livePath, fault.Off("sessions of live text", "LIVE_SESSIONS=0"), l.routes(), a.limits.small},
 	}
-	for i, on := range []bool{a.cfg.Jobs != nil, a.documents != nil, a.cfg.Glossaries != nil, a.cfg.Live != nil} {
+	for i, on := range []bool{a.cfg.Jobs != nil, a.documents != nil, a.cfg.Glossaries != nil, a.cfg.Memories != nil, a.cfg.Live != nil} {
 		if on {
 			all[i].off = nil
 		}

@@ -45,6 +45,7 @@ type payloadInput struct {
 	Detail   optional[bool]         `json:"detail"`
 	Glossary optional[string]       `json:"glossaryId"`
 	Terms    optional[[]termInput]  `json:"glossary"`
+	Memory   optional[string]       `json:"memoryId"`
 	// Alternatives is the number of translations wanted for each text.
 	Alternatives optional[int] `json:"alternatives"`
 	Options      optional[struct {
@@ -178,6 +179,12 @@ func (p *payloadInput) request() (translationRequest, error) {
 			return req, fault.New(fault.InvalidValue, "payload.glossaryId", "glossaryId is empty: leave it out for no stored glossary")
 		}
 		req.glossaries = []string{p.Glossary.value}
+	}
+	if p.Memory.set {
+		if p.Memory.value == "" {
+			return req, fault.New(fault.InvalidValue, "payload.memoryId", "memoryId is empty: leave it out for no translation memory")
+		}
+		req.Memory = &translate.MemoryRef{ID: p.Memory.value}
 	}
 	req.Format = translate.Format(p.Format.value)
 	req.Whole = p.Split.set && !p.Split.value

@@ -113,6 +113,9 @@ func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
 		if err := sent.parse(&order); err != nil {
 			return jobs.Job{}, false, err
 		}
+		if err := j.server.OwnMemory(c, &order.Request.Request); err != nil {
+			return jobs.Job{}, false, documents.Explain(err)
+		}
 		if !isAwaited(c.Request) {
 			return j.documents.Submit(c, order)
 		}
@@ -201,7 +204,8 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 	var payload payloadInput
 	texts := map[string]*optional[string]{
 		"fromLang": &from, "toLang": &payload.ToLang, "model": &payload.Model, "priority": &payload.Priority, "glossaryId": &payload.Glossary,
-		"wrapped": &payload.Wrapped,
+		"memoryId": &payload.Memory,
+		"wrapped":  &payload.Wrapped,
 	}
 	options := ""
 	for _, name := range slices.Sorted(maps.Keys(sent.values)) {

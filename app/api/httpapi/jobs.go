@@ -135,6 +135,9 @@ func (j *jobsAPI) checkAndCharge(c *gin.Context, parsed jobBody, sub *jobs.Submi
 	if !parsed.Payload.Priority.set {
 		req.Priority = translate.Low
 	}
+	if err := j.server.OwnMemory(c, &req.Request); err != nil {
+		return err
+	}
 	sub.Records = req.Records
 	sub.Request = jobs.Request{Request: req.Request, Detail: req.detail, Languages: req.languages, Webhook: parsed.Webhook.value}
 	if parsed.Webhook.set && parsed.Webhook.value == "" {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,7 +56,7 @@ var storeConfig = jobs.StoreConfig{TTL: time.Hour, PerOwner: 5, MaxBytes: 1 << 3
 
 // newJobServiceIn is newJobService on a store, which it closes.
 func newJobServiceIn(t *testing.T, gate *access.Gate, run bool, cfg jobs.Config) *jobService {
-	s := &jobService{memory: admission.New(1 << 20)}
+	s := &jobService{memory: cmp.Or(cfg.Memory, admission.New(1<<20))}
 	cfg.TTL, cfg.Concurrency, cfg.Memory, cfg.Render = time.Hour, 1, s.memory, JobRenderer{}
 	store, service := cfg.Store, jobs.New(cfg)
 	s.jobs = service

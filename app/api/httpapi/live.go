@@ -50,6 +50,9 @@ func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Sess
 	if field := refusedOption(payload); field != "" {
 		return nil, fault.New(fault.InvalidOption, "payload."+field, "live text has no %s: leave it out, or use POST %s", field, translationPath)
 	}
+	if err := l.server.OwnMemory(c, &req.Request); err != nil {
+		return nil, err
+	}
 	return l.live.Open(c.Request.Context(), access.Caller(c.Request), req.Request, l.cfg.Gate.Account(c.Request).Charge)
 }
 

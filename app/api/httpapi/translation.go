@@ -49,6 +49,9 @@ func (a *translationAPI) read(c *gin.Context) (req translationRequest, parts []t
 	if req, err = decodeTranslation(c, a.maxRecords); err != nil {
 		return req, nil, err
 	}
+	if err := a.server.OwnMemory(c, &req.Request); err != nil {
+		return req, nil, err
+	}
 	parts, err = a.server.WithGlossaries(c, req.glossaries, req.Request)
 	return req, parts, err
 }

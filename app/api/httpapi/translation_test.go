@@ -68,7 +68,7 @@ func TestRequestFields(t *testing.T) {
 	a, _ := newAPI()
 	const none = "Options:{Beams:0 MaxLength:0 LengthPenalty:<nil> NoRepeatNgramSize:<nil> RepetitionPenalty:<nil>}"
 	for fields, want := range map[string]string{
-		`"toLang":"fr"`:                                    "From:en To:[fr] Records:[] Model: Caller:192.0.2.1/32 Priority:0 Format: Whole:false Wrapped:false Wrap:auto Once:false " + none + " Alternatives:0 Terms:[] Outline:{Splitting:[] NonSplitting:[] Undetected:false Lines:false} Progress:<nil> parts:[] Flagged:false",
+		`"toLang":"fr"`:                                    "From:en To:[fr] Records:[] Model: Caller:192.0.2.1/32 Priority:0 Format: Whole:false Wrapped:false Wrap:auto Once:false " + none + " Alternatives:0 Terms:[] Memory:<nil> Outline:{Splitting:[] NonSplitting:[] Undetected:false Lines:false} Progress:<nil> parts:[] Flagged:false",
 		`"toLang":"fr","model":"default"`:                  "Model:default",
 		`"toLang":"fr","priority":"normal"`:                "Priority:0",
 		`"toLang":"fr","priority":"low"`:                   "Priority:-1",

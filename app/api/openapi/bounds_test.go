@@ -238,6 +238,8 @@ func (doc tree) needed(p place, name string) bool {
 	switch p.template {
 	case "/glossaries", "/glossaries/{id}":
 		return p.media == "query" && (name == "from" || name == "to")
+	case "/memories/{id}", "/memories/{id}/entries":
+		return p.media == "query" && name != "keep"
 	case "/documents":
 		return p.media == "query" && (name == "fromLang" || name == "toLang")
 	case "/translate", "/detect":
@@ -376,6 +378,7 @@ func roomy(t *testing.T, memory *admission.Memory) http.Handler {
 		MaxBodyBytes: most, Memory: memory, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler), MaxRecords: config().MaxRecords, MaxChars: config().MaxChars,
 		Jobs:       &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: most, MaxRecords: config().MaxJobRecords, MaxDocumentBytes: most, MaxChars: config().MaxJobChars},
 		Glossaries: newGlossaries(t),
+		Memories:   newMemories(t),
 		Tools:      func(routes http.Handler) http.Handler { return mcp.Handler("", routes, most) },
 	})
 	api.Ready(capitals{}, func() []httpapi.Model { return []httpapi.Model{{Name: "m", Version: "1"}} })

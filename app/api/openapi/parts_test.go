@@ -120,7 +120,7 @@ func TestNativeDocument(t *testing.T) {
 	for _, tag := range native.at("tags").([]any) {
 		tags = append(tags, tag.(map[string]any)["name"].(string))
 	}
-	assert.Equal(t, []string{"translation", "documents", "jobs", "glossaries", "live", "service"}, tags)
+	assert.Equal(t, []string{"translation", "documents", "jobs", "glossaries", "memories", "live", "service"}, tags)
 	native.operations(func(where string, _, operation map[string]any) {
 		assert.Contains(t, tags, operation["tags"].([]any)[0], where)
 	})
@@ -128,7 +128,7 @@ func TestNativeDocument(t *testing.T) {
 		method, path, _ := strings.Cut(where, " ")
 		assert.Equal(t, slices.Contains(tags, operation["tags"].([]any)[0].(string)), native.at("paths", path, method) != nil, where)
 	})
-	assert.Len(t, native.at("paths"), 21)
+	assert.Len(t, native.at("paths"), 24)
 	assert.NotNil(t, all.at("paths", "/deepl", "post", "requestBody"), "a path that refers to one")
 	assert.Equal(t, map[string]any{"$ref": "#/components/schemas/Languages"},
 		native.at("paths", "/languages", "get", "responses", "200", "content", "application/json", "schema"))

@@ -177,6 +177,7 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 		Jobs: &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords,
 			MaxDocumentBytes: config().MaxDocumentBytes, MaxChars: config().MaxJobChars},
 		Glossaries: newGlossaries(t),
+		Memories:   newMemories(t),
 		Live:       &httpapi.LiveConfig{Service: newLive(t), MaxChars: liveChars},
 		Metrics:    telemetry.New(slog.New(slog.DiscardHandler)),
 		Tools:      func(routes http.Handler) http.Handler { return mcp.Handler("", routes, config().MaxBodyBytes) },

@@ -48,7 +48,7 @@ func TestMeanings(t *testing.T) {
 	}
 	// Faults of the page itself, and states that it shows in another way: a busy server, or live text that restarts.
 	for _, code := range strings.Fields(`invalid_json unknown_field duplicate_field missing_field wrong_type invalid_value invalid_header invalid_option
-		invalid_edit invalid_glossary unknown_session edit_gap session_complete too_many_glossaries unsupported_media_type idempotency_mismatch
+		invalid_edit invalid_glossary invalid_memory unknown_session edit_gap session_complete too_many_glossaries too_many_memories memory_changed unsupported_media_type idempotency_mismatch
 		rate_limited not_done too_many_sessions broker_unavailable busy shutting_down`) {
 		assert.False(t, explained[code], code)
 		explained[code] = true

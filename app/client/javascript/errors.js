@@ -2,7 +2,7 @@
 
 const temporary = new Set([
   'busy', 'not_ready', 'model_broken', 'stuck', 'broker_unavailable', 'shutting_down', 'rate_limited', 'too_many_jobs', 'jobs_unavailable',
-  'glossaries_unavailable', 'too_many_sessions',
+  'glossaries_unavailable', 'memories_unavailable', 'too_many_sessions',
 ]);
 
 // An error answer of the service.

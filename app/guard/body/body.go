@@ -32,10 +32,11 @@ type Config struct {
 }
 
 // parsing is the time to parse a byte of a body, and to write the byte of the answer for it; receiving is the time to receive a
-// byte. A caller receives stretch bytes in one turn.
+// byte, and passing the time to receive and use one that is not kept. A caller receives stretch bytes in one turn.
 const (
 	parsing   = 20 * time.Nanosecond
 	receiving = 4 * time.Nanosecond
+	passing   = 120 * time.Nanosecond
 	stretch   = 256 << 10
 )
 
@@ -94,6 +95,40 @@ func Widen(r *http.Request, most int64, timeout time.Duration) {
 	b.bound(timeout, b.silence, r.ContentLength)
 }
 
+// Pass makes the bytes of a request's body take no memory: they are parsed as they arrive, and not kept. [Stream] reads the body.
+func Pass(r *http.Request) {
+	if b := of(r); b != nil {
+		b.passes = true
+	}
+}
+
+// Stream returns a reader of a request's body, whose errors are those of [Read].
+func Stream(w http.ResponseWriter, r *http.Request) io.Reader { return &stream{w, r} }
+
+type stream struct {
+	w http.ResponseWriter
+	r *http.Request
+}
+
+// Read implements [io.Reader].
+func (s *stream) Read(p []byte) (int, error) {
+	b := of(s.r)
+	if b != nil && b.permit != nil && b.read == 0 {
+		if err := b.permit(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := s.r.Body.Read(p)
+	if err == io.EOF {
+		_ = http.NewResponseController(s.w).SetReadDeadline(time.Time{}) // it must not end the work that follows
+		return n, err
+	}
+	if err != nil {
+		err = explain(err)
+	}
+	return n, err
+}
+
 // ErrBroken is the error of a body that cannot be read for reasons other than its limits.
 var ErrBroken error = fault.New(fault.InvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")
 
@@ -108,14 +143,8 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		}
 	}
 	raw, err := io.ReadAll(r.Body)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, budget.ErrFull):
-		return nil, fmt.Errorf("read the body: %w", err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // while the body waited for a turn
-		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
+	if err != nil {
+		return nil, explain(err)
 	}
 	// Not every server under test has deadlines; the real one has.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
@@ -125,6 +154,18 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		}
 	}
 	return raw, nil
+}
+
+// explain converts an error of reading a body.
+func explain(err error) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, budget.ErrFull):
+		return fmt.Errorf("read the body: %w", err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // while the body waited for a turn
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrBroken, err)
 }
 
 // bodyKey is the context key of a request's body.
@@ -152,6 +193,7 @@ type boundedBody struct {
 	silence    time.Duration // time limit for the first bytes; 0: no separate limit
 	most, read int64
 	err        error // first error of reading, which all later reads return
+	passes     bool  // see Pass
 	refused    bool  // answered by Refuse, and not read to its end
 }
 
@@ -198,6 +240,9 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 // admit takes memory for n received bytes. With the first bytes, admit fails if the rest would not fit, so that the rest is not
 // received in vain.
 func (b *boundedBody) admit(n int64, isFirst bool) error {
+	if b.passes {
+		return nil
+	}
 	err := b.lease.Take(n * cost.BodyByte)
 	if rest := min(b.announced, b.most) - n; err == nil && isFirst && rest > 0 {
 		err = b.lease.Room(rest * cost.BodyByte)
@@ -212,7 +257,11 @@ func (b *boundedBody) receive(p []byte) (int, error) {
 	if b.unpaid += int64(n); b.unpaid < stretch {
 		return n, err
 	}
-	spent := b.spend(time.Duration(b.unpaid) * receiving)
+	each := receiving
+	if b.passes {
+		each = passing
+	}
+	spent := b.spend(time.Duration(b.unpaid) * each)
 	b.unpaid = 0
 	return n, cmp.Or(spent, err)
 }

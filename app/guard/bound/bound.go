@@ -73,7 +73,7 @@ var table = map[string]Field{
 	"splittingTags": {Word, Elements}, "nonSplittingTags": {Word, Elements}, "splitting_tags": {Word, Elements}, "non_splitting_tags": {Word, Elements},
 	"ignore_tags": {Word, Ignored}, "columns": {Name, Columns}, "name": {Bytes: Term}, "filename": {Bytes: Term}, "source": {Bytes: Term}, "target": {Bytes: Term},
 	"terms": {Items: Terms}, "dictionaries": {Items: Terms}, "glossary": {Term, Terms},
-	"id": {Bytes: ID}, "glossaryId": {Bytes: ID}, "glossary_id": {Bytes: ID}, "glossary_ids": {ID, Glossaries}, "webhook": {Bytes: URL},
+	"id": {Bytes: ID}, "glossaryId": {Bytes: ID}, "glossary_id": {Bytes: ID}, "glossary_ids": {ID, Glossaries}, "memoryId": {Bytes: ID}, "translation_memory_id": {Bytes: ID}, "translation_memory_threshold": {Bytes: Word}, "keep": {Bytes: Word}, "webhook": {Bytes: URL},
 	"api_key": {Bytes: Key}, "auth_key": {Bytes: Key}, "key": {Bytes: Key}, "token": {Bytes: Key}, "Idempotency-Key": {Bytes: IdempotencyKey},
 
 	// Choices and numbers.

@@ -187,13 +187,13 @@ func volumes(s *subject) {
 	}
 }
 
-// files checks the volumes of jobs and glossaries: one pod at a time may have them, unless they are in Redis or off.
+// files checks the volumes of jobs, glossaries and translation memories: one pod at a time may have them, unless they are in Redis or off.
 func files(s *subject) map[string]bool {
 	kept := map[string]bool{}
 	if s.settings.Role != config.All {
 		return kept
 	}
-	for name, path := range map[string]string{"JOB_FILE": s.settings.JobFile, "GLOSSARY_FILE": s.settings.GlossaryFile} {
+	for name, path := range map[string]string{"JOB_FILE": s.settings.JobFile, "GLOSSARY_FILE": s.settings.GlossaryFile, "MEMORY_FILE": s.settings.MemoryFile} {
 		if path == config.JobsOff {
 			continue
 		}

@@ -6,7 +6,7 @@ from typing import Optional
 
 _TEMPORARY = frozenset((
     "busy", "not_ready", "model_broken", "stuck", "broker_unavailable", "shutting_down", "rate_limited", "too_many_jobs", "jobs_unavailable",
-    "glossaries_unavailable", "too_many_sessions",
+    "glossaries_unavailable", "memories_unavailable", "too_many_sessions",
 ))
 
 

@@ -69,6 +69,8 @@ const MEANINGS = new Map([
   ['unknown_glossary', 'The server does not have it any more.'],
   ['no_dictionary', 'The glossary has no terms for these languages.'],
   ['glossaries_unavailable', 'The server failed.'],
+  ['unknown_memory', 'The server does not have it any more.'],
+  ['memories_unavailable', 'The server failed.'],
   ['invalid_text', 'The server did not take this.'],
   ['text_too_long', 'This is more than the server allows at once.'],
   ['too_many_records', 'This is more than the server allows at once.'],
