@@ -49,6 +49,18 @@ func IsUnspaced(r rune) bool {
 // IsLetterOrDigit reports whether r is a letter or digit of any script.
 func IsLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// IsPlainLetter reports whether r is one of the letters of most texts in most languages. It is faster than [unicode.IsLetter].
+func IsPlainLetter(r rune) bool {
+	switch {
+	case r < 0x80:
+		return IsASCIILetter(byte(r))
+	case r < 0x250: // Latin
+		return r >= 0xC0 && r != '×' && r != '÷'
+	}
+	return r >= 0x3B1 && r <= 0x3C9 || r >= 0x410 && r <= 0x44F || // Greek, Cyrillic
+		r >= 0x3041 && r <= 0x3096 || r >= 0x30A1 && r <= 0x30FA || r >= 0x4E00 && r <= 0x9FA5 || r >= 0xAC00 && r <= 0xD7A3 // kana, Han, Hangul
+}
+
 // IsMinus reports whether r is a minus sign.
 func IsMinus(r rune) bool { return r == '-' || r == '−' || r == '－' }
 

@@ -47,7 +47,7 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	if !c.strict {
 		from = ""
 	}
-	source = acrossTags.ReplaceAllString(plainNumbers(source), "$1$2$3")
+	source = undivided(plainNumbers(source))
 	want := read(looks, source, from)
 	required := 0
 	for _, n := range want {
@@ -58,7 +58,7 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	if required == 0 {
 		return nil
 	}
-	c.plain = acrossTags.ReplaceAllString(plainNumbers(translation), "$1$2$3")
+	c.plain = undivided(plainNumbers(translation))
 	got := read(looks, c.plain, to)
 	pairs, missing, fresh, repeated := c.differences(source, want, got)
 	if missing > 0 || repeated > 0 {
@@ -66,6 +66,14 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 			missing, required, fresh, repeated)
 	}
 	return c.compareBeside(source, pairs, want, got)
+}
+
+// undivided returns a text without the markers that stand within numbers.
+func undivided(text string) string {
+	if !strings.ContainsRune(text, removed) {
+		return text
+	}
+	return acrossTags.ReplaceAllString(text, "$1$2$3")
 }
 
 // acrossTags matches a number that tags divide: <b>3</b>.5. Markers may have spaces beside them.

@@ -71,6 +71,11 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 	for at := 0; r.pos < len(r.text); {
 		looks.Past(1 + r.pos - at)
 		at = r.pos
+		if c := r.text[at]; c < utf8.RuneSelf && (!char.IsASCIILetter(c) && !char.IsASCIIDigit(c) && c != '.' && c != ',' || r.inWord && char.IsASCIILetter(c)) {
+			r.pos++ // most characters: between words or inside of a word
+			r.inWord = char.IsASCIILetter(c)
+			continue
+		}
 		c, size := char.Decode(r.text, r.pos)
 		word := r.inWord
 		r.inWord = char.IsWord(c)
@@ -88,7 +93,7 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 			}
 			list, r.inWord = append(list, n), true
 			continue
-		case vulgar[c] != "":
+		case (c >= '¼' && c <= '¾' || c >= '⅐' && c <= 'Ⅿ') && vulgar[c] != "":
 			n := numeral{readings: []string{vulgar[c]}, start: r.pos, end: r.pos + size}
 			if decimal := fractions[vulgar[c]]; decimal != "" {
 				n.readings = append(n.readings, decimal)
@@ -177,6 +182,9 @@ func (r *reader) word(c rune, inWord bool) (n numeral, ok bool) {
 // plainNumbers converts the digits of all scripts and the signs inside numbers to ASCII. A full-width comma is punctuation unless
 // it stands between full-width digits.
 func plainNumbers(text string) string {
+	if isASCII(text) {
+		return text
+	}
 	wide := false // whether the character before is a full-width digit
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 {
@@ -203,6 +211,15 @@ func plainNumbers(text string) string {
 		}
 		return char.PlainDigit(r)
 	}, text)
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // reader makes a single pass over a text.

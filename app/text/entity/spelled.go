@@ -3,11 +3,14 @@ package entity
 import (
 	"cmp"
 	_ "embed" // the tables
+	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"dragoman/app/text/char"
 )
@@ -28,7 +31,13 @@ type lexicon struct {
 	roots  []string       // of powers, which all words that are joined to one large number contain
 	most   int            // maximum number of words of a number
 	months []string       // columns of the table, as the language writes the names
+
+	starts map[string]bool // the first words of what spelledNumber reads
+	inside trigrams        // of roots, and of other parts of the words that it reads
 }
+
+// half is the end of German numbers: zweieinhalb.
+const half = "einhalb"
 
 // The columns of the table: 0 to 100, ordinals, months, hundreds, powers of ten.
 const mostSpelled, mostDays, months, hundreds = 100, 31, 12, 8
@@ -65,7 +74,62 @@ func newLexicon(_ string, columns []string) *lexicon {
 	}
 	slices.SortFunc(l.roots, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
 	l.roots = slices.CompactFunc(l.roots, func(a, b string) bool { return strings.HasPrefix(b, a) })
+	l.starts = map[string]bool{}
+	for _, words := range []iter.Seq[string]{maps.Keys(l.words), maps.Keys(l.powers), slices.Values(beside().words["part"]), slices.Values(beside().words["quarter"])} {
+		for word := range words {
+			first, _, _ := strings.Cut(word, " ")
+			l.starts[first] = true
+		}
+	}
+	for _, part := range append(l.roots, half) {
+		l.inside.add(part)
+	}
 	return l
+}
+
+// starter reports whether the word at i may start a number in words, so that most words need no more than this.
+func (l *lexicon) starter(text string, i int) bool {
+	var lower [longestWord]byte
+	for n := range lower {
+		switch c := byte(' '); {
+		case i+n < len(text) && text[i+n] >= utf8.RuneSelf:
+			end := letters(text, i, longestWord)
+			word := foldWords(text[i:end])
+			first, _, _ := strings.Cut(word, " ")
+			return end-i >= longestWord || first == "" || l.starts[first] || l.inside.touch(word)
+		case i+n < len(text):
+			c = text[i+n]
+			fallthrough
+		default:
+			if !char.IsASCIILetter(c) {
+				return l.starts[string(lower[:n])] || l.inside.touch(string(lower[:n]))
+			}
+			lower[n] = c | 0x20
+		}
+	}
+	return true // a long word
+}
+
+// trigrams are the first three bytes of words, as a set of their hashes.
+type trigrams [1 << 7]uint32
+
+func (t *trigrams) add(word string) {
+	h := trigram(word, 0)
+	t[h>>5] |= 1 << (h & 31)
+}
+
+// touch reports whether a text may have one of the words in it.
+func (t *trigrams) touch(text string) bool {
+	for i := range len(text) - 2 {
+		if h := trigram(text, i); t[h>>5]>>(h&31)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func trigram(text string, i int) uint32 {
+	return (uint32(text[i])*0x9E5 + uint32(text[i+1])*0x3B + uint32(text[i+2])) & (1<<12 - 1)
 }
 
 // add adds a word of column i.
@@ -150,6 +214,9 @@ const longestWord = 64
 // spelledNumber reads the number in words here, or a word that forms an unread number with its neighbours, such as "half". ok is
 // false if there is neither.
 func (r *reader) spelledNumber() (n numeral, ok bool) {
+	if !r.lexicon.starter(r.text, r.pos) {
+		return n, false
+	}
 	n = numeral{optional: true, spelled: true, start: r.pos, negative: r.negative()}
 	if sum, end := r.lexicon.compose(r.text, r.pos); end > r.pos {
 		r.pos, r.inWord = end, true
@@ -166,7 +233,7 @@ func (r *reader) spelledNumber() (n numeral, ok bool) {
 	}
 	end := letters(r.text, r.pos, longestWord)
 	folded := foldWords(r.text[r.pos:end])
-	if whole, ok := strings.CutSuffix(folded, "einhalb"); ok && r.lang == "de" && r.lexicon.words[whole].value > 0 { // zweieinhalb
+	if whole, ok := strings.CutSuffix(folded, half); ok && r.lang == "de" && r.lexicon.words[whole].value > 0 { // zweieinhalb
 		n.readings, n.word, n.unit = []string{strconv.FormatInt(r.lexicon.words[whole].value, 10) + ".5"}, true, r.unitBehind(end)
 		r.pos, r.inWord, n.end = end, true, end
 		return n, true

@@ -3,8 +3,12 @@ package entity
 import (
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/text/char"
 )
 
 func TestCompareNumbersInWords(t *testing.T) {
@@ -127,5 +131,43 @@ func TestLexicons(t *testing.T) {
 			assert.Contains(t, values, -n-1, lang)
 		}
 		assert.LessOrEqual(t, l.most, 6, lang)
+	}
+}
+
+// What starts no number by the first look at its word starts none.
+func FuzzStarter(f *testing.F) {
+	for _, seed := range []string{"twenty-one", "zweieinhalb", "zweihundertfünfzig", "Vingt et un", "ʼtwo", "mille", "half past", "QUARTS", "тысяч", "hundre\u00add", "quatre-vingt-dix",
+		"wort", "Straße", strings.Repeat("a", 70), strings.Repeat("é", 40), "d’un", "two\u2019s", "eineinhalb", "sechstausend", "Kelvin"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for lang := range lexiconLines() {
+			r := reader{text: text, lexicon: lexiconOf(lang), units: unitsOf(lang), lang: lang}
+			if c, _ := char.Decode(text, 0); !unicode.IsLetter(c) || r.lexicon.starter(text, 0) {
+				continue
+			}
+			_, end := r.lexicon.compose(text, 0)
+			require.Zero(t, end, lang)
+			word := foldWords(text[:letters(text, 0, longestWord)])
+			require.False(t, makesNumber(word), lang)
+			require.False(t, strings.HasSuffix(word, half), lang)
+		}
+	})
+}
+
+// Each word of a lexicon is looked at, in all forms in which it is read.
+func TestStarterOfLexicon(t *testing.T) {
+	for lang := range lexiconLines() {
+		l := lexiconOf(lang)
+		for word := range l.words {
+			for _, text := range []string{word, strings.ToUpper(word), word + ".", strings.ReplaceAll(word, " ", "-")} {
+				if _, end := l.compose(text, 0); end > 0 || text == word {
+					assert.True(t, l.starter(text, 0), "%s: %s", lang, text)
+				}
+			}
+		}
+		for word := range l.powers {
+			assert.True(t, l.starter(word, 0), "%s: %s", lang, word)
+		}
 	}
 }

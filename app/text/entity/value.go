@@ -120,8 +120,11 @@ var (
 func IsPower(r rune) bool { return cjkPowers[r] > 0 }
 
 func isHanzi(r rune) bool {
+	if r < 0x3000 {
+		return false
+	}
 	_, digit := cjkDigits[r]
-	return r >= 0x3000 && (digit || cjkPowers[r] > 0)
+	return digit || cjkPowers[r] > 0
 }
 
 // hanzi reads a number written with characters for powers of ten, such as 3万5千 or 二千二十四, or with Chinese digits, such as 二〇二四.
