@@ -53,13 +53,13 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 	if err := c.compareLengths(x, o); err != nil {
 		return lost, err
 	}
-	switch {
+	switch words := x.withoutCode(o.text); {
 	case o.text == "":
 		o.flags |= Empty
 	case echoes(x.Text, o.text, echoLetters) || x.strategy.terms == constrainedInPlace && echoes(x.form.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
-	case language.WrongScript(x.withoutCode(o.text), x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to),
-		language.LeftCharacters(x.withoutCode(o.text), x.step.from, x.step.to):
+	case language.WrongScript(words, x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to),
+		language.LeftCharacters(words, x.step.from, x.step.to):
 		o.flags |= WrongScript
 	}
 	return lost, nil
@@ -118,11 +118,19 @@ const echoLetters = 12
 // echoLetters, more words than a name has.
 func echoes(source, translation string, least int) bool {
 	const words, long = 3, 2 * echoLetters
-	a := letters(source)
-	if len(a) < least || string(a) != string(letters(translation)) {
+	first, i := nextLetter(source, 0)
+	other, j := nextLetter(translation, 0)
+	n := 0
+	for r := first; r == other && r != noLetter; n++ {
+		r, i = nextLetter(source, i)
+		if other, j = nextLetter(translation, j); r != other {
+			return false
+		}
+	}
+	if n < least || n == 0 && first != other {
 		return false
 	}
-	return least < echoLetters || len(a) >= long || len(strings.Fields(source)) >= words || char.IsUnspaced(a[0])
+	return least < echoLetters || n >= long || len(strings.Fields(source)) >= words || char.IsUnspaced(first)
 }
 
 // withoutCode returns a translation without the texts of the sentence's spans, apart from numbers, which have units.
@@ -133,16 +141,30 @@ func (x *sentence) withoutCode(translation string) string {
 			texts = append(texts, x.Text[span.Start:span.End], " ")
 		}
 	}
+	if texts == nil {
+		return translation
+	}
 	return strings.NewReplacer(texts...).Replace(translation)
 }
 
 // letters returns the letters of a text and the hyphens between them: a translation may join words that the source does not.
-func letters(text string) []rune {
-	var kept []rune
-	for i, r := range text {
-		if unicode.IsLetter(r) || r == '-' && unicode.IsLetter(char.Last(text[:i])) && unicode.IsLetter(char.First(text[i+1:])) {
-			kept = append(kept, r)
-		}
+func letters(text string) (kept []rune) {
+	for r, i := nextLetter(text, 0); r != noLetter; r, i = nextLetter(text, i) {
+		kept = append(kept, r)
 	}
 	return kept
+}
+
+const noLetter = -1
+
+// nextLetter returns the first letter, or hyphen between letters, from byte i on, and the byte behind it, or noLetter.
+func nextLetter(text string, i int) (rune, int) {
+	for i < len(text) {
+		r, n := char.Decode(text, i)
+		if unicode.IsLetter(r) || r == '-' && unicode.IsLetter(char.Last(text[:i])) && unicode.IsLetter(char.First(text[i+1:])) {
+			return r, i + n
+		}
+		i += n
+	}
+	return noLetter, i
 }

@@ -28,6 +28,8 @@ const (
 	katakana
 	hangul
 	bopomofo
+	cyrillic
+	greek script = 1 << 11
 	other script = 1 << 63 // letters of a writing system that is not in scriptNames
 )
 
@@ -61,6 +63,9 @@ func scriptOf(r rune) script {
 		}
 		return 0
 	}
+	if char.IsPlainLetter(r) {
+		return plainScript(r)
+	}
 	if !unicode.IsLetter(r) {
 		return 0
 	}
@@ -73,6 +78,25 @@ func scriptOf(r rune) script {
 		return 0
 	}
 	return other
+}
+
+// plainScript returns the script of a letter of [char.IsPlainLetter].
+func plainScript(r rune) script {
+	switch {
+	case r < 0x370:
+		return latin
+	case r < 0x400:
+		return greek
+	case r < 0x530:
+		return cyrillic
+	case r < 0x30A0:
+		return hiragana
+	case r < 0x3100:
+		return katakana
+	case r < 0xA000:
+		return han
+	}
+	return hangul
 }
 
 // word is a run of letters of one script.
@@ -98,7 +122,7 @@ func words(text string) iter.Seq[word] {
 			}
 			if s != 0 {
 				w.letters++
-				w.capital = w.capital || unicode.IsUpper(r)
+				w.capital = w.capital || s&dense == 0 && unicode.IsUpper(r)
 			}
 		}
 		if w.text = text[start:]; w.letters > 0 {
@@ -152,7 +176,14 @@ func sample(text string) string {
 var noise = regexp.MustCompile(`</?[A-Za-z][^<>]*>|[!-;=?-~]*(?:[@/\\_0-9]|\.[A-Za-z])[!-;=?-~]*`)
 
 // prose returns a text without noise.
-func prose(text string) string { return noise.ReplaceAllString(text, " ") }
+func prose(text string) string {
+	for i := range len(text) {
+		if c := text[i]; char.OneOf(c, `<@/\_`) || char.IsASCIIDigit(c) || c == '.' && i+1 < len(text) && char.IsASCIILetter(text[i+1]) {
+			return noise.ReplaceAllString(text, " ")
+		}
+	}
+	return text
+}
 
 // Foreign returns the byte ranges of the runs of letters in a text that are neither in a script of the language nor in Latin. It
 // returns nil for codes of no family, and if such letters outweigh the others, as the text is then in another language. It fails

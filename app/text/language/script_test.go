@@ -1,6 +1,7 @@
 package language
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/lineartest"
 )
 
@@ -230,4 +232,21 @@ func TestWrongSource(t *testing.T) {
 	} {
 		assert.Equal(t, test.want, WrongSource(test.text, test.code), test.text)
 	}
+}
+
+// The short way to a letter's script leads to that of its table.
+func TestPlainScript(t *testing.T) {
+	for r := rune(utf8.RuneSelf); r <= unicode.MaxRune; r++ {
+		if char.IsPlainLetter(r) {
+			require.Equal(t, slices.IndexFunc(scriptTables, func(table *unicode.RangeTable) bool { return unicode.Is(table, r) }), bits.TrailingZeros64(uint64(scriptOf(r))), "%c", r)
+		}
+	}
+}
+
+// Texts without the signs of noise have none.
+func FuzzProse(f *testing.F) {
+	for _, seed := range []string{"", "Hello.", "Hello.world", "a@b.c <b>x</b> v2", "C:\\x/y_z", ".a", "a.", "...é.b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) { assert.Equal(t, noise.ReplaceAllString(text, " "), prose(text)) })
 }
