@@ -22,7 +22,8 @@ import (
 // are the runs of letters in scripts that are not those of the language.
 func (s Sentence) withWords(lang string, foreign [][2]int) Sentence {
 	words, known := letterWords[lang]
-	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known, foreign: foreign}
+	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known, foreign: foreign,
+		tokens: make([]token, 0, 1+len(s.Text)/usualToken)}
 	for e.pos < len(e.text) {
 		e.looks.Past(1)
 		e.token()
@@ -31,6 +32,9 @@ func (s Sentence) withWords(lang string, foreign [][2]int) Sentence {
 	s.Spans = e.merged()
 	return s
 }
+
+// usualToken is the number of bytes of a token and the space behind it in most languages.
+const usualToken = 6
 
 // letterWords are the one-letter words of the languages for which they are known. Languages of other scripts have none in ASCII.
 var letterWords = map[string]string{
@@ -111,10 +115,12 @@ func (e *expressions) join() {
 	}
 	for _, t := range e.tokens {
 		e.looks.Past(t.end - t.start)
-		if from, to := coreOf(e.text[t.start:t.end]); t.kind == operatorToken && from > 0 && to-from == 1 {
-			continue // (*): is (*) : in French
+		if t.kind == operatorToken {
+			if from, to := coreOf(e.text[t.start:t.end]); from > 0 && to-from == 1 {
+				continue // (*): is (*) : in French
+			}
 		}
-		if text := e.text[t.start:t.end]; t.kind == letterToken && e.isAlone(t) || t.kind == operatorToken && len(text) > 1 || t.kind == wordToken && alternative.MatchString(text) || t.kind == nameToken && text[0] < 'a' && len(text) > 2 { // TV may be translated
+		if text := e.text[t.start:t.end]; t.kind == letterToken && e.isAlone(t) || t.kind == operatorToken && len(text) > 1 || t.kind == wordToken && strings.Contains(text, "/") && alternative.MatchString(text) || t.kind == nameToken && text[0] < 'a' && len(text) > 2 { // TV may be translated
 			e.more = append(e.more, Span{Start: t.start, End: t.end, Kind: Sign})
 		}
 	}

@@ -24,6 +24,9 @@ func (e *expressions) token() {
 			e.next++
 			continue
 		}
+		if plain := e.skipASCII(); plain {
+			continue
+		}
 		r, n := char.Decode(e.text, e.pos)
 		for len(e.foreign) > 0 && e.foreign[0][1] <= e.pos {
 			e.foreign = e.foreign[1:]
@@ -50,6 +53,19 @@ func (e *expressions) token() {
 		}
 		e.pos += n
 	}
+}
+
+// skipASCII moves behind the visible ASCII characters before the next span, and reports whether there are any.
+func (e *expressions) skipASCII() bool {
+	start, end := e.pos, len(e.text)
+	if e.next < len(e.spans) {
+		end = min(end, e.spans[e.next].Start)
+	}
+	for e.pos < end && e.text[e.pos] > ' ' && e.text[e.pos] < 0x7F {
+		e.pos++
+	}
+	e.looks.Past(e.pos - start)
+	return e.pos > start
 }
 
 // widePunctuation ends a token.
@@ -149,6 +165,11 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.add(start, start+n, wordToken)
 		return
 	}
+	if len(spans) == 0 && !e.isForeign && isPlainProse(raw) && !e.isPartOfWord(start, end, 0) {
+		from, to := coreOf(raw)
+		e.add(start+from, start+to, e.wordKind(raw[from:to], raw))
+		return
+	}
 	if n := noteBehind(e.looks, raw); n > 0 {
 		e.read(start, end-n, slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n }))
 		e.add(end-n, end, heldToken)
@@ -162,7 +183,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 	if len(spans) > 0 {
 		e.joinHeld(start, end, spans)
 	}
-	if n := lengthOf(e.looks.Find(wholeForm, raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
+	if n := e.wholeLength(raw); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
 		e.hold(start, start+n)
 		return
 	}
@@ -180,7 +201,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		return
 	}
-	if n := len(faceForm.FindString(raw)); n > 0 && isFace(raw[:n]) {
+	if n := faceLength(raw); n > 0 && isFace(raw[:n]) {
 		if e.isForeign {
 			n = len(raw)
 		}
@@ -227,6 +248,72 @@ func plainWordIn(token string) (n int) {
 		return 0
 	}
 	return n
+}
+
+// isPlainProse reports whether a token is one word with an apostrophe or hyphens and at most the usual punctuation around it: words
+// for which isProse, after all of its forms, is true, and for which no rule before it holds anything.
+func isPlainProse(token string) bool {
+	r, at := char.Decode(token, 0)
+	quoted := char.OneOfRunes(r, "\"“„‘«‹¿¡")
+	if !quoted {
+		at = 0
+	}
+	letters, capitals, start := 0, 0, at // of the word, or of its part behind a hyphen or apostrophe
+	sign := rune(0)                      // before the part
+	for {
+		var n int
+		r, n = char.Decode(token, at)
+		switch isLetter := char.IsPlainLetter(r) && r < 0x2000 && r != 'ŋ'; {
+		case isLetter && unicode.IsUpper(r):
+			if letters > capitals || letters == 0 && sign == '-' {
+				return false
+			}
+			capitals++
+			letters++
+		case isLetter:
+			if capitals > 1 {
+				return false
+			}
+			letters++
+		case letters > 0 && (r == '\'' || r == '’' || r == '-') && char.IsPlainLetter(char.First(token[at+n:])):
+			if r == '-' && (letters < 2 || sign == '-' && at-start < 2) {
+				return false
+			}
+			letters, capitals, start, sign = 0, 0, at+n, r
+		default:
+			isWord := letters > 1 || letters == 1 && (sign == '\'' || sign == '’' || sign == 0 && !quoted)
+			return isWord && usualEnds[token[at:]]
+		}
+		at += n
+	}
+}
+
+// usualEnds is the punctuation behind words.
+var usualEnds = func() map[string]bool {
+	set := map[string]bool{"": true}
+	for _, sign := range []string{".", ",", ";", "!", "?"} {
+		set[sign] = true
+		for _, quote := range []string{`"`, "”", "»", "’", "'"} {
+			set[quote], set[sign+quote], set[quote+sign] = true, true, true
+		}
+	}
+	return set
+}()
+
+// wholeLength returns the length of the wholeForm at the start of a token.
+func (e *expressions) wholeLength(token string) int {
+	if !char.OneOf(token[0], "#:\"'`$") && !char.IsASCIIDigit(token[0]) {
+		return 0
+	}
+	return lengthOf(e.looks.Find(wholeForm, token))
+}
+
+// faceLength returns the length of the faceForm at the start of a token.
+func faceLength(token string) int {
+	if token[0] != '(' {
+		return 0
+	}
+	return len(faceForm.FindString(token))
 }
 
 // joinHeld joins the placeholders and code of a token with only signs or a short unit between them, a unit behind them, and signs
@@ -364,6 +451,9 @@ func isOperator(r rune) bool {
 // longestLetter is the maximum length in bytes of a letter with its marks.
 const longestLetter = 8
 
+// longestNameForm is the maximum length of nameForm.
+const longestNameForm = 6
+
 // wordKind returns the kind of a token that is not held.
 func (e *expressions) wordKind(core, raw string) tokenKind {
 	r, n := utf8.DecodeRuneInString(core)
@@ -380,9 +470,9 @@ func (e *expressions) wordKind(core, raw string) tokenKind {
 			return articleToken // a word, an initial or the label of a list item
 		}
 		return letterToken
-	case e.looks.Match(nameForm, core):
+	case len(core) <= longestNameForm && nameForm.MatchString(core):
 		return nameToken
-	case e.looks.Match(capitalForm, core) && e.hasLower():
+	case core[0] <= 'Z' && e.looks.Match(capitalForm, core) && e.hasLower():
 		return capitalToken
 	}
 	return wordToken

@@ -2,11 +2,15 @@ package markup
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/text/char"
 )
 
 func TestIsProse(t *testing.T) {
@@ -89,4 +93,65 @@ func TestMangledTokensAreNoticed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is plain prose at the first look is prose by all rules, and no rule holds part of it.
+func FuzzPlainProse(f *testing.F) {
+	for _, seed := range []string{"word", "Word.", "“Quoted”", "\"quoted.\"", "l’homme,", "peut-être", "L'Allemagne", "d'A", "USA", "a", "«à»", "e-mail", "X-Ray", "'static", "’nd", "naïve?!",
+		"été;", "Don't", "McDonald", "I", "l'", "a-b", "ab-c", "ŋa", "µm", "\"a\"", "Straße\".", "слово", "λόγος"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		if token == "" || strings.ContainsFunc(token, unicode.IsSpace) || !isPlainProse(token) {
+			return
+		}
+		e := expressions{text: token}
+		assert.True(t, e.isProse(token, 0))
+		assert.Zero(t, noteBehind(nil, token))
+		assert.False(t, wholeForm.MatchString(token) || bracketForm.MatchString(token) || faceForm.MatchString(token))
+		from, to := coreOf(token)
+		core := token[from:to]
+		assert.True(t, hasLetter(core))
+		assert.False(t, strings.ContainsFunc(core, isCodeSign))
+	})
+}
+
+// signsIn finds what the checks need.
+func FuzzSignsIn(f *testing.F) {
+	for _, seed := range []string{"", "plain", "a [b-c] d", "`old'", "->", "→", "（あ）", "“ ”", `\"\"`, "NYC", "É NY", "1", "٣", "{}", "5 × 3", "a\xffb", "°§", "【】", "A B"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		in := signsIn(text)
+		assert.Equal(t, strings.ContainsFunc(text, unicode.IsDigit), in&digit != 0)
+		assert.Equal(t, strings.ContainsAny(text, "{}"), in&brace != 0)
+		if in&counted == 0 {
+			assert.Empty(t, symbolsOf(text))
+		}
+		if in&capitals == 0 {
+			assert.Empty(t, acronyms(text))
+		}
+		if in&enclosing == 0 {
+			assert.Zero(t, parenthesesOf(text))
+			assert.Empty(t, emptied.FindAllString(text, -1))
+			assert.NotRegexp(t, label, wideRound.Replace(text))
+		}
+	})
+}
+
+// acronyms has the matches of a form.
+func FuzzAcronyms(f *testing.F) {
+	form := regexp.MustCompile(`\b[A-Z]{2,}\b`)
+	for _, seed := range []string{"", "NYC", "the NYC.", "aNYC", "NYC_", "ÉNYC", "NYCé", "A BB CCC9 D", "ENTRÉE", "NY NY", "U.S.A", "\xffAB\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want := map[string]int{}
+		for _, at := range form.FindAllStringIndex(text, -1) {
+			if !char.IsWord(char.Last(text[:at[0]])) && !char.IsWord(char.First(text[at[1]:])) {
+				want[text[at[0]:at[1]]]++
+			}
+		}
+		assert.Equal(t, want, acronyms(text))
+	})
 }

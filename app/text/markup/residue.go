@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"regexp"
@@ -23,7 +22,75 @@ type check struct {
 
 // run returns the first error of symbols, acronyms and brackets.
 func (c check) run() error {
-	return cmp.Or(c.symbols(), c.acronyms(), c.brackets())
+	source, translation := signsIn(c.source), signsIn(c.translation)
+	if len(c.sentence.Spans) > 0 || (source|translation)&counted != 0 {
+		if err := c.symbols(); err != nil {
+			return err
+		}
+	}
+	if source&capitals != 0 {
+		if err := c.acronyms(); err != nil {
+			return err
+		}
+	}
+	if (source|translation)&enclosing != 0 {
+		return c.brackets()
+	}
+	return nil
+}
+
+// signSet tells which checks a text may need: most sentences need none.
+type signSet uint8
+
+const (
+	counted   signSet = 1 << iota // signs that symbolsOf may count
+	enclosing                     // signs that check.brackets compares
+	capitals                      // two capitals in a row
+	digit
+	brace
+	capital // the last character
+)
+
+// asciiSigns are the signSets of ASCII.
+var asciiSigns = func() (table [utf8.RuneSelf]signSet) {
+	for c, set := range map[string]signSet{signs: counted, `()[]\`: enclosing, "{}": brace, digits: digit, upperCase: capital} {
+		for i := range len(c) {
+			table[c[i]] |= set
+		}
+	}
+	return table
+}()
+
+// signsIn returns the signs of a text, in one pass.
+func signsIn(text string) (set signSet) {
+	before := signSet(0)
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf {
+			now := asciiSigns[c]
+			set |= now
+			if now&before&capital != 0 {
+				set |= capitals
+			}
+			before = now
+			i++
+			continue
+		}
+		r, n := char.Decode(text, i)
+		before = 0
+		if i += n; char.IsPlainLetter(r) {
+			continue
+		}
+		if unicode.IsDigit(r) {
+			set |= digit
+		}
+		if char.OneOfRunes(r, "（）【】［］「“") {
+			set |= enclosing
+		}
+		if isResidue(r) || char.OneOfRunes(r, "→⇒▸＞＜【】［］〔〕") {
+			set |= counted
+		}
+	}
+	return set
 }
 
 // symbols returns an error that wraps ErrLost if the counts of a sign, symbol, operator or word in square brackets differ between
@@ -224,15 +291,22 @@ const longestAcronym = 16
 // acronyms counts the words of two or more capitals in a text, also with digits or a plural ending.
 func acronyms(text string) map[string]int {
 	count := map[string]int{}
-	for _, at := range acronym.FindAllStringIndex(text, -1) {
-		if !char.IsWord(char.Last(text[:at[0]])) && !char.IsWord(char.First(text[at[1]:])) { // ENTRÉE has none
-			count[text[at[0]:at[1]]]++
+	for end := 0; end < len(text); end++ {
+		start := end
+		for end < len(text) && text[end] >= 'A' && text[end] <= 'Z' {
+			end++
+		}
+		if end-start > 1 && isApart(text, start, end) && !char.IsWord(char.Last(text[:start])) && !char.IsWord(char.First(text[end:])) { // ENTRÉE has none
+			count[text[start:end]]++
 		}
 	}
 	return count
 }
 
-var acronym = regexp.MustCompile(`\b[A-Z]{2,}\b`)
+// isApart reports whether no part of an identifier touches bytes [start, end).
+func isApart(text string, start, end int) bool {
+	return (start == 0 || !char.IsIdent(text[start-1])) && (end == len(text) || !char.IsIdent(text[end]))
+}
 
 // isAnagram reports whether two words have the same letters, as NATO and OTAN do.
 func isAnagram(a, b string) bool {
@@ -281,7 +355,8 @@ func (c check) lacksAside(source string) bool {
 
 // isEmptied reports whether brackets or quotes have nothing in them any more.
 func (c check) isEmptied() bool {
-	return len(emptied.FindAllString(c.translation, -1)) > len(emptied.FindAllString(c.source, -1))
+	n := len(emptied.FindAllString(c.translation, -1))
+	return n > 0 && n > len(emptied.FindAllString(c.source, -1))
 }
 
 // shortAside matches a text with an aside of one short word, and a text that is one aside.
