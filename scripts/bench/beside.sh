@@ -7,7 +7,7 @@
 #
 # libretranslate is LibreTranslate 1.9.6 with an Argos package of the published models' size, firefox is fxtranslate 0.5.0 behind a thin
 # HTTP service with a model of Firefox's tiny shape. The packages come from PyPI, the models are made of trained small ones (see
-# peers/wide_argos.py and wide_firefox.py). Tables go to docs/benchmarks/beside-*.md. Knobs:
+# peers/wide_argos.py and wide_firefox.py). Tables go to docs/benchmarks/beside-*.md, and into docs/benchmarks.md. Knobs:
 #
 #   BENCH_QUICK=1            small texts, one repetition: to try it out
 #   BENCH_REPS=3             repetitions

@@ -6,6 +6,8 @@ cd "$(dirname "$0")/../.."
 out=docs/benchmarks
 export BENCH_REPS=${BENCH_REPS:-3}
 
+scripts/bench/beside.sh
+
 offline() {
   [[ $1 == 418M ]] || local -x BENCH_PRECISIONS=int8
   BENCH_SHAPE=$1 BENCH_LENGTHS=$2 BENCH_BEAMS=$3 BENCH_SENTENCES=$4 BENCH_SIDES="dragoman-int8 ctranslate2-int8" scripts/bench/run.sh offline

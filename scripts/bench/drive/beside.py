@@ -328,6 +328,18 @@ def write(name, sides, runs, same, noise, more):
     with open(out + ".json", "w", encoding="utf8") as f:
         json.dump({"host": described, "other_cores": noise, "same": same, "runs": runs}, f, indent=1)
     print(table)
+    if settings.OUT == path("docs", "benchmarks") and not settings.QUICK:
+        enter(name, table)
+
+
+def enter(name, table):
+    """Puts the table into its place in docs/benchmarks.md."""
+    page = path("docs", "benchmarks.md")
+    with open(page, encoding="utf8") as f:
+        before, _, rest = f.read().partition(mark := f"<!-- beside.sh {name} -->\n")
+    _, end, after = rest.partition("<!-- end -->\n")
+    with open(page, "w", encoding="utf8") as f:
+        f.write(f"{before}{mark}\n{table.rstrip()}\n\n{end}{after}")
 
 
 if __name__ == "__main__":
