@@ -41,7 +41,10 @@ type Config struct {
 	Waiting int
 	Hint    string // advice for a catalog without models
 	// Away returns the error for which the models are unknown, while there are none; may be nil.
-	Away    func() error
+	Away func() error
+	// Outage returns the reason why a model of a server cannot translate at present: requests that may use another do. It does not
+	// block; nil: there are no such models.
+	Outage  func(Source) error
 	Fetcher Fetcher  // nil: no models can be fetched
 	Metrics *Metrics // nil: none
 	Log     *slog.Logger

@@ -16,6 +16,7 @@ import (
 type inventory struct {
 	hint      string // see [Config]
 	away      func() error
+	outage    func(Source) error
 	fetcher   Fetcher
 	keepAlive time.Duration
 	metrics   *Metrics
@@ -39,7 +40,7 @@ type inventory struct {
 
 func newInventory(cfg Config) inventory {
 	return inventory{
-		hint: cfg.Hint, away: cfg.Away, fetcher: cfg.Fetcher, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
+		hint: cfg.Hint, away: cfg.Away, outage: cfg.Outage, fetcher: cfg.Fetcher, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
 		withheld: make(map[string]bool), detectors: make(map[string]translate.Detector), all: new(selection),
 	}
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -23,7 +24,8 @@ type selection struct {
 	known       sync.Map // results of reached, by language
 	detector    translate.Detector
 	detects     bool
-	promise     *promise // of the missing models; nil: none can be fetched
+	outage      func(Source) error // see [Config]
+	promise     *promise           // of the missing models; nil: none can be fetched
 }
 
 // candidate is a model or a pipeline.
@@ -40,7 +42,7 @@ type candidate interface {
 }
 
 func (n *inventory) newSelection(candidates []candidate) *selection {
-	s := &selection{candidates: candidates}
+	s := &selection{candidates: candidates, outage: n.outage}
 	for _, c := range candidates {
 		from, to := c.languages()
 		s.languages = sortedUnion(s.languages, from, to)
@@ -100,51 +102,96 @@ func (s *selection) Detects() bool { return s.detects }
 
 // Route implements [translate.Selection].
 func (s *selection) Route(from, to string) (translate.Route, error) {
-	if r := s.direct(from, to); r != nil {
-		return *r, nil
+	direct := s.direct(from, to)
+	if direct != nil && s.away(direct) == "" {
+		return *direct, nil
 	}
-	if err := s.fetch(from, to); err != nil {
-		return translate.Route{}, err
+	if direct == nil {
+		if err := s.fetch(from, to); err != nil {
+			return translate.Route{}, err
+		}
 	}
 	for _, pivot := range s.pivots {
 		if pivot == from || pivot == to {
 			continue
 		}
 		first, second := s.direct(from, pivot), s.direct(pivot, to)
-		if first != nil && second != nil {
-			return translate.Route{
-				Model: first.Model + "+" + second.Model, Version: first.Version + "+" + second.Version,
-				Steps: slices.Concat(first.Steps, second.Steps),
-			}, nil
+		if first == nil || second == nil {
+			continue
 		}
+		through := translate.Route{
+			Model: first.Model + "+" + second.Model, Version: first.Version + "+" + second.Version,
+			Steps: slices.Concat(first.Steps, second.Steps), InsteadOf: cmp.Or(first.InsteadOf, second.InsteadOf),
+		}
+		if direct == nil {
+			return through, nil
+		}
+		if s.away(&through) == "" {
+			through.InsteadOf = direct.Model
+			return through, nil
+		}
+	}
+	if direct != nil {
+		return *direct, nil
 	}
 	return translate.Route{}, &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang",
 		Message: "there is no model that translates from " + excerpt.Quote(from) + " into " + excerpt.Quote(to)}
 }
 
-// direct returns the route of the first candidate for a pair, by its codes or by near ones; nil if there is none.
+// direct returns the route of the first candidate for a pair, by its codes or by near ones, whose models are not away, or else the first
+// of all; nil if there is none.
 func (s *selection) direct(from, to string) *translate.Route {
 	r := s.exact(from, to)
-	if r != nil || slices.Contains(s.near[from], to) {
+	if r != nil && s.away(r) == "" || slices.Contains(s.near[from], to) {
 		return r
 	}
 	for _, from := range append([]string{from}, s.near[from]...) {
 		for _, to := range append([]string{to}, s.alike[to]...) {
-			if r := s.exact(from, to); r != nil {
-				return r
+			found := s.exact(from, to)
+			switch {
+			case found == nil:
+			case s.away(found) != "":
+				r = cmp.Or(r, found)
+			case r == nil:
+				return found
+			default:
+				found.InsteadOf = r.Model
+				return found
 			}
 		}
 	}
-	return nil
+	return r
 }
 
 func (s *selection) exact(from, to string) *translate.Route {
+	var preferred *translate.Route // whose model is away
 	for _, c := range s.candidates {
-		if r := c.route(from, to); r != nil {
+		r := c.route(from, to)
+		switch {
+		case r == nil:
+		case s.away(r) != "":
+			preferred = cmp.Or(preferred, r)
+		case preferred == nil:
+			return r
+		default:
+			r.InsteadOf = preferred.Model
 			return r
 		}
 	}
-	return nil
+	return preferred
+}
+
+// away returns the name of the first model of a route that cannot translate at present, or "".
+func (s *selection) away(r *translate.Route) string {
+	if s.outage == nil {
+		return ""
+	}
+	for _, step := range r.Steps {
+		if of := step.Model.(handle).version.source; of.Config.OpenAI != nil && s.outage(of) != nil {
+			return of.Name
+		}
+	}
+	return ""
 }
 
 // Targets implements [translate.Selection].

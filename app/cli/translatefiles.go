@@ -206,7 +206,7 @@ const chunkCharacters = 200_000
 // translateTexts translates the texts of a document, and calls flag for those that look wrong.
 func (j *local) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar, flag func(text string)) (translated []string, err error) {
 	request := j.request()
-	request.From, request.Format, request.Flagged = j.source(ctx, texts, form), form, true
+	request.From, request.Format, request.Flagged, request.Connected = j.source(ctx, texts, form), form, true, true
 	for len(texts) > 0 {
 		n, characters := 0, 0
 		for n < len(texts) && (n == 0 || characters < chunkCharacters) {

@@ -137,9 +137,10 @@ type Detail struct {
 	// needed.
 	Model        string    `json:"model"`
 	Version      string    `json:"version"`
-	From         string    `json:"fromLang"` // language of the text; "" if none could be detected
-	Detected     bool      `json:"detected"` // From was detected
-	Segments     []Segment `json:"segments"` // the sentences, in the text's order
+	InsteadOf    string    `json:"insteadOf"` // the preferred model, if its server was away
+	From         string    `json:"fromLang"`  // language of the text; "" if none could be detected
+	Detected     bool      `json:"detected"`  // From was detected
+	Segments     []Segment `json:"segments"`  // the sentences, in the text's order
 	SourceTokens int       `json:"sourceTokens"`
 	TargetTokens int       `json:"targetTokens"`
 	// Score is the mean log-probability of the sentences: closer to 0 means more certain.

@@ -103,7 +103,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 		return sub, err
 	}
 	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(kind, len(o.File))
-	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form), true
+	sub.Request.Format, sub.Request.Flagged, sub.Request.Connected = translate.FormatOf(kind.Form), true, true
 	if err := detect(ctx, from, &sub); err != nil {
 		return sub, err
 	}

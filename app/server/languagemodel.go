@@ -50,14 +50,17 @@ func (s *servers) open(cfg config.Config, of catalog.Source, log *slog.Logger) (
 	tokens := remote.NewTokenizer(of.Manifest.Languages)
 	e := remote.NewEngine(remote.Config{
 		Dialect: &remote.Chat{
-			Tokens: tokens, Profile: p, Model: server.Model, Context: server.Context, Reader: remote.NewReader(of.Manifest.Languages),
+			Tokens: tokens, Profile: p, Model: server.Model, Context: server.Context, Reader: remote.NewReader(p.NamesOf(of.Manifest.Languages)),
 		},
 		Client: remote.NewClient(server.URL, server.KeyFile, server.Timeout, server.Concurrency), Circuit: s.circuit(of), Slots: server.Concurrency,
 		Charged:  server.Price.Input+server.Price.Output > 0,
 		Requests: decoding.QueueRequests, Tokens: decoding.QueueTokens, Wait: decoding.QueueWait,
 		Log: log.With("model", of.Name, "version", of.Version),
 	})
-	return newInstance(e, "server", 0, cfg, of, translate.ModelConfig{Tokenizer: tokens, Engine: e, Search: options, Limits: limits}), nil
+	return newInstance(e, "server", 0, cfg, of, translate.ModelConfig{
+		Tokenizer: tokens, Engine: e, Search: options, Limits: limits,
+		Prompted: &translate.Prompted{Paragraphs: p.Unit == profile.Paragraph, Neighbours: p.Neighbours},
+	}), nil
 }
 
 // askTime is the time limit of the questions of pull to a server.

@@ -119,8 +119,9 @@ func (t *translation) use(limits translate.Config) *translate.Service {
 
 // newCatalog returns a catalog without models, whose missing models the puller fetches; nil: none does.
 func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics, fetcher *puller) *catalog.Catalog {
+	models := &instances{cfg: l.cfg, log: l.log, backends: backends}
 	cfg := catalog.Config{
-		Loader: &instances{cfg: l.cfg, log: l.log, backends: backends},
+		Loader: models, Outage: func(s catalog.Source) error { return models.servers.circuit(s).Err() },
 		Memory: int64(l.cfg.ModelMemory), KeepAlive: l.cfg.KeepAlive, Waiting: l.cfg.Concurrency, Metrics: metrics, Log: l.log,
 		Hint: "add one with `dragoman pull MODEL --repository DIR --name NAME`",
 	}

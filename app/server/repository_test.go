@@ -22,8 +22,9 @@ import (
 type detailed struct {
 	record
 	Detail struct {
-		Model, Version string
-		Segments       []struct {
+		Model, Version, InsteadOf string
+		Flags                     []string
+		Segments                  []struct {
 			Steps []struct{ Model, FromLang, ToLang, Text string }
 		}
 	}

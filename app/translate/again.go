@@ -29,10 +29,15 @@ const firstPause, longestPause = 50 * time.Millisecond, 4 * time.Second
 // answer never mixes two models. fresh reports whether nothing has been answered yet. Obstacles to the next try are not the
 // request's fault.
 func (s *Service) retryGone(ctx context.Context, req Request, yield func(i int, r Result) error, fresh func() bool) error {
-	begun := false // whether a try has failed because its model was gone
+	begun := false                // whether a try has failed because its model was gone
+	away := make(map[string]bool) // models whose servers are away
 	for pause := firstPause; ; pause *= 2 {
 		err := s.once(ctx, req, yield)
+		lost, isAway := errors.AsType[*engine.AwayError](err)
 		switch {
+		case isAway && fresh() && !away[lost.Model]: // another model may be selected now
+			away[lost.Model] = true
+			continue
 		case errors.Is(err, ErrGone):
 			begun = true
 		case !begun || !passes(err):

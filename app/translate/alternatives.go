@@ -3,6 +3,7 @@ package translate
 import (
 	"slices"
 
+	"dragoman/model/prompt"
 	"dragoman/model/search"
 )
 
@@ -69,7 +70,7 @@ func (c *codec) collect(x *sentence, o *outcome, found []search.Result) error {
 		if len(o.hypotheses) >= c.req.Alternatives {
 			break
 		}
-		other, err := c.examine(x, r)
+		other, err := c.examine(x, r, prompt.NoFault)
 		if err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 		return job, false, err
 	case len(ids) <= x.step.framing: // the text has only letters that the tokenizer drops
 		return job, false, w.settle(x, outcome{text: x.Original()})
-	case len(ids) > m.Spec.MaxPositions || len(ids) > longSentence && !w.req.Whole:
+	case len(ids) > m.Spec.MaxPositions || len(ids) > longSentence && !w.req.Whole && !m.paragraphs():
 		if split, err := w.splitFiner(x); split || err != nil {
 			return job, false, err
 		}
@@ -145,6 +145,10 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	if x.strategy.places() {
 		job.Phrases = x.phrases
 	}
+	if m.Prompted != nil {
+		job.Guide = x.guide()
+	}
+	x.tries++
 	return job, true, nil
 }
 
@@ -218,7 +222,7 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 		detokenized()
 		return w.settle(x, *x.best)
 	}
-	o, err := w.examine(x, r.Result)
+	o, err := w.examine(x, r.Result, r.Fault)
 	if err != nil {
 		return err
 	}
@@ -249,6 +253,7 @@ func (o *outcome) beats(other *outcome, scored bool) bool {
 // proceed queues a sentence whose last strategy led to flags with another strategy, or settles the sentence with the best outcome
 // of all strategies.
 func (w *work) proceed(x *sentence, flags Flags) error {
+	x.flags = flags
 	if !w.req.Once {
 		if again, err := w.carryOut(x, judge(attemptAt(x, flags))); again || err != nil {
 			if again {
@@ -383,6 +388,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 			x.chain = &chain{source: x.Text}
 		}
 		x.chain.add(x)
+		x.before = "" // in another language
 		kept, err := x.Kept(w.ctx, o.text)
 		if err == nil {
 			err = w.begin(x, x.step.next, kept)

@@ -44,7 +44,7 @@ func (w *work) probe(x *sentence) bool {
 		x.best.flags |= SourceEcho
 		return false
 	}
-	if !x.takeRetryBudget() {
+	if x.step.model.Prompted != nil || !x.takeRetryBudget() { // language models give no scores
 		return false
 	}
 	x.decodeAgain(strategy{markers: unmasked, small: true})

@@ -7,12 +7,17 @@ import (
 	"dragoman/app/text/char"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
+	"dragoman/model/prompt"
 	"dragoman/model/search"
 )
 
 // examine converts a hypothesis of a sentence to text and flags its faults. It fails with the request's context.
-func (c *codec) examine(x *sentence, r search.Result) (outcome, error) {
-	o := outcome{text: strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens)}
+func (c *codec) examine(x *sentence, r search.Result, fault prompt.Fault) (outcome, error) {
+	o := outcome{text: strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens), flags: faultFlags[fault]}
+	if o.flags.Has(Refused) {
+		o.text = x.Original()
+		return o, c.ctx.Err()
+	}
 	if r.Truncated {
 		o.flags |= Truncated
 	}

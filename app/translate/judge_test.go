@@ -60,3 +60,21 @@ func TestJudge(t *testing.T) {
 		assert.Equal(t, test.want, judge(test.attempt), name)
 	}
 }
+
+// A language model is asked again, and no other model is: it would answer the same.
+func TestJudgeOfLanguageModels(t *testing.T) {
+	for _, flags := range []Flags{Refused, Chatter, WrongLanguage, WrongScript, SourceEcho, Empty, TooShort, Chatter | MarkupLost} {
+		a := attempt{flags: flags, source: 8, prompted: true, strategy: strategy{markers: unmasked}}
+		for again := range mostAgain {
+			next := a.strategy
+			next.again++
+			assert.Equal(t, verdict{tryAgain, next}, judge(a), "%s after %d", flags.Names(), again)
+			a.strategy = next
+		}
+		a.flags &^= MarkupLost
+		assert.Equal(t, verdict{}, judge(a), "%s in the end", flags.Names())
+		assert.Equal(t, verdict{}, judge(attempt{flags: flags &^ MarkupLost, source: 8, strategy: strategy{markers: unmasked}}), "another model")
+	}
+	a := attempt{flags: Chatter | Loop, source: 8, prompted: true}
+	assert.True(t, judge(a).strategy.strict, "a loop has a better remedy")
+}

@@ -27,25 +27,31 @@ dragoman_characters_total{model="b",side="source",version="2"} 3
 dragoman_characters_total{model="b",side="target",version="2"} 4
 # HELP dragoman_flags_total Results that may be wrong, by flag.
 # TYPE dragoman_flags_total counter
+dragoman_flags_total{flag="chatter",model="a",version="1"} 0
 dragoman_flags_total{flag="empty",model="a",version="1"} 0
 dragoman_flags_total{flag="glossary_missed",model="a",version="1"} 0
 dragoman_flags_total{flag="loop",model="a",version="1"} 0
 dragoman_flags_total{flag="markup_lost",model="a",version="1"} 0
 dragoman_flags_total{flag="other",model="a",version="1"} 0
+dragoman_flags_total{flag="refused",model="a",version="1"} 0
 dragoman_flags_total{flag="source_echo",model="a",version="1"} 0
 dragoman_flags_total{flag="too_short",model="a",version="1"} 0
 dragoman_flags_total{flag="truncated",model="a",version="1"} 0
 dragoman_flags_total{flag="unsupported_source",model="a",version="1"} 0
+dragoman_flags_total{flag="wrong_language",model="a",version="1"} 0
 dragoman_flags_total{flag="wrong_script",model="a",version="1"} 0
+dragoman_flags_total{flag="chatter",model="b",version="2"} 0
 dragoman_flags_total{flag="empty",model="b",version="2"} 1
 dragoman_flags_total{flag="glossary_missed",model="b",version="2"} 0
 dragoman_flags_total{flag="loop",model="b",version="2"} 1
 dragoman_flags_total{flag="markup_lost",model="b",version="2"} 0
 dragoman_flags_total{flag="other",model="b",version="2"} 0
+dragoman_flags_total{flag="refused",model="b",version="2"} 0
 dragoman_flags_total{flag="source_echo",model="b",version="2"} 0
 dragoman_flags_total{flag="too_short",model="b",version="2"} 0
 dragoman_flags_total{flag="truncated",model="b",version="2"} 0
 dragoman_flags_total{flag="unsupported_source",model="b",version="2"} 0
+dragoman_flags_total{flag="wrong_language",model="b",version="2"} 0
 dragoman_flags_total{flag="wrong_script",model="b",version="2"} 0
 # HELP dragoman_record_languages_total Results, by language of the source and of the translation.
 # TYPE dragoman_record_languages_total counter

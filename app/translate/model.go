@@ -49,9 +49,17 @@ type ModelConfig struct {
 	// Search are the default search settings.
 	Search search.Options
 	Limits Limits // limits of a request's options, including Search
+	// Prompted is set for a language model.
+	Prompted *Prompted
 	// Identity distinguishes this model's translations in a cache: it must change with everything that changes a translation
 	// (weights, precision, tokenizer), as the checksum of the manifest does. With "", translations are not cached.
 	Identity string
+}
+
+// Prompted describes how a language model is asked.
+type Prompted struct {
+	Paragraphs bool // paragraphs are translated in one piece
+	Neighbours int  // number of sentences before a sentence that the model is told
 }
 
 // Model is a loaded model. It is safe for concurrent use.

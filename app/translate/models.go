@@ -43,6 +43,8 @@ type Detector interface {
 type Route struct {
 	Model, Version string // the model or pipeline that the request named, or that was chosen
 	Steps          []Step // at least one
+	// InsteadOf is the preferred model, if that cannot translate at present.
+	InsteadOf string
 }
 
 // Step is a translation by one model.

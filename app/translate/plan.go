@@ -32,12 +32,13 @@ type plan struct {
 	places    int         // number of sentences in records
 	known     map[sentenceKey]*sentence
 	siblings  map[sentenceKey]*siblings // by their text without numbers
+	recent    []markup.Sentence         // the last sentences of the records so far, if these are connected
 }
 
 // sentenceKey identifies a whole sentence of a request.
 type sentenceKey struct {
-	route       *route
-	text, spans string
+	route               *route
+	text, spans, before string
 }
 
 // plan divides the records into sentences. The plan is limited by MaxSentences and by the memory of the request.
@@ -87,31 +88,47 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 	cutter := cutter{ctx: ctx, req: &w.req, terms: glossary(w.req.Terms)}
 	for i := range w.req.Records {
 		translated := p.addRecords(w, i, from[i])
-		if len(translated) == 0 {
-			continue
-		}
-		units, err := cutter.unitsOf(i, language.Base(from[i])) // once for all languages
-		if err != nil {
-			return err
-		}
-		if err := w.keepWhole(ctx, units, translated); err != nil {
-			return err
-		}
-		if err := w.takeSentences(ctx, p, units, len(translated)); err != nil {
-			return err
-		}
-		texts, err := layOut(ctx, units)
-		if err != nil {
-			return err
-		}
-		for _, rec := range translated {
-			rec.units, rec.sentences, rec.open = units, make([]*sentence, len(texts)), len(texts)
-			for k, text := range texts {
-				if rec.sentences[k], err = p.whole(w, rec, text); err != nil {
-					return err
-				}
+		for _, cutter.whole = range []bool{false, true} {
+			// Once for all languages whose models are given equal pieces.
+			alike := slices.DeleteFunc(slices.Clone(translated), func(rec *record) bool { return rec.route.first.model.paragraphs() != cutter.whole })
+			if len(alike) == 0 {
+				continue
+			}
+			units, err := cutter.unitsOf(i, language.Base(from[i]))
+			if err != nil {
+				return err
+			}
+			if err := w.keepWhole(ctx, units, alike); err != nil {
+				return err
+			}
+			if err := w.takeSentences(ctx, p, units, len(alike)); err != nil {
+				return err
+			}
+			if err := p.addSentences(w, alike, units); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// addSentences adds the sentences of units to records.
+func (p *plan) addSentences(w *work, records []*record, units []unit) error {
+	texts, err := layOut(w.ctx, units)
+	if err != nil {
+		return err
+	}
+	for _, rec := range records {
+		rec.units, rec.sentences, rec.open = units, make([]*sentence, len(texts)), len(texts)
+		for k, text := range texts {
+			if rec.sentences[k], err = p.whole(w, rec, text, rec.before(w, p.recent, texts[:k])); err != nil {
+				return err
+			}
+		}
+	}
+	if w.req.Connected {
+		p.recent = append(p.recent, texts...)
+		p.recent = p.recent[max(0, len(p.recent)-mostNeighbours):]
 	}
 	return nil
 }
@@ -134,18 +151,19 @@ func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
 			rec.result.Flags = UnsupportedSource
 			continue
 		}
+		rec.result.InsteadOf = rec.route.InsteadOf
 		rec.result.Model, rec.result.Version, rec.result.Exports = rec.route.Model, rec.route.Version, rec.route.exports
 		translated = append(translated, rec)
 	}
 	return translated
 }
 
-// whole returns the sentence of a record with a text: a new one, or an equal one of the request.
-func (p *plan) whole(w *work, rec *record, text markup.Sentence) (*sentence, error) {
-	key := sentenceKey{rec.route, text.Text, text.Fingerprint()}
+// whole returns the sentence of a record with a text, after the texts before: a new one, or an equal one of the request.
+func (p *plan) whole(w *work, rec *record, text markup.Sentence, before string) (*sentence, error) {
+	key := sentenceKey{rec.route, text.Text, text.Fingerprint(), before}
 	x := p.known[key]
 	if x == nil {
-		x = &sentence{}
+		x = &sentence{before: before}
 		if err := w.begin(x, rec.route.first, text); err != nil {
 			return nil, err
 		}

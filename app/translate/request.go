@@ -89,6 +89,8 @@ type Request struct {
 
 	// Unfinished accepts translations that reached the limit of tokens before their end, with a flag, as Flagged does.
 	Unfinished bool `json:",omitzero"`
+	// Connected marks the records as consecutive texts of a document: language models are told what comes before.
+	Connected bool `json:",omitzero"`
 	// Sliced marks the records as a slice of a longer request: a slice cannot show that all texts are in unsupported languages.
 	// Errors number the records as the longer request does, where First is the number of the slice's first record.
 	Sliced bool `json:"-"`
@@ -125,6 +127,8 @@ type Result struct {
 	Detected bool   // From was detected
 
 	Model, Version string // the translating model or pipeline; "" if nothing was translated
+	// InsteadOf is the model that is preferred for the languages, but cannot translate at present; "": there is none.
+	InsteadOf string
 	// Exports are the identities of the models that were used, by name:version. The map is shared and must not be modified.
 	Exports map[string]string
 

@@ -12,6 +12,7 @@ type strategy struct {
 	strict  bool // repetitions are banned
 	wide    bool // a search for alternatives
 	small   bool // in small letters: see [work.probe]
+	again   int  // how often a language model was asked again
 	terms   termStrategy
 }
 
@@ -49,6 +50,7 @@ type attempt struct {
 	depth          int        // how often the sentences of which it is a part were split
 	kept           bool       // the sentence has spans that must be preserved
 	styles         int        // number of styles of markers
+	prompted       bool       // a language model translates
 	longest        int        // a higher limit of tokens for its translation; 0 if none is possible
 	otherTerms     []strategy // further strategies for its terms, in order
 }
@@ -73,6 +75,9 @@ var retries = []struct {
 	after func(a attempt) bool
 	next  func(a attempt) verdict
 }{
+	{func(a attempt) bool {
+		return a.prompted && a.flags&misunderstood != 0 && a.flags&(Truncated|Loop) == 0 && a.again < mostAgain
+	}, askAgain},
 	{func(a attempt) bool { return a.terms != leftToModel }, nextTerms},
 	{func(a attempt) bool {
 		return a.flags.Has(Truncated) && !a.flags.Has(Loop) && a.length == 0 && a.longest > 0
@@ -87,6 +92,12 @@ var retries = []struct {
 	{func(a attempt) bool { return a.flags.Has(TooShort) }, inParts},
 }
 
+// misunderstood are the flags after which a language model is asked again, at most mostAgain times. The others have better remedies.
+const (
+	misunderstood = Refused | Chatter | TooShort | WrongLanguage | WrongScript | SourceEcho | Empty
+	mostAgain     = 2
+)
+
 // judge returns the next step for a sentence after an attempt.
 func judge(a attempt) verdict {
 	for _, retry := range retries {
@@ -99,6 +110,11 @@ func judge(a attempt) verdict {
 
 func longer(a attempt) verdict {
 	a.length = a.longest
+	return verdict{tryAgain, a.strategy}
+}
+
+func askAgain(a attempt) verdict {
+	a.again++
 	return verdict{tryAgain, a.strategy}
 }
 
@@ -170,7 +186,7 @@ func (x *sentence) takeRetryBudget() bool {
 func attemptAt(x *sentence, flags Flags) attempt {
 	a := attempt{
 		strategy: x.strategy, flags: flags, source: len(x.source), target: x.target, depth: x.depth,
-		kept: len(x.Spans) > 0, styles: len(x.step.model.styles), longest: x.longest(),
+		kept: len(x.Spans) > 0, styles: len(x.step.model.styles), longest: x.longest(), prompted: x.step.model.Prompted != nil,
 	}
 	if x.best != nil {
 		a.best = x.best.flags

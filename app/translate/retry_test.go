@@ -208,5 +208,6 @@ func TestRepeats(t *testing.T) {
 func TestFlagNames(t *testing.T) {
 	assert.Equal(t, []string{}, Flags(0).Names())
 	assert.Equal(t, []string{"truncated", "loop"}, (Loop | Truncated).Names())
-	assert.Equal(t, []string{"too_short", "unsupported_source", "truncated", "markup_lost", "empty", "loop", "wrong_script", "glossary_missed", "source_echo"}, FlagNames())
+	assert.Equal(t, []string{"too_short", "unsupported_source", "refused", "truncated", "markup_lost", "empty", "chatter", "loop", "wrong_language",
+		"wrong_script", "glossary_missed", "source_echo"}, FlagNames())
 }

@@ -21,6 +21,7 @@ type sentence struct {
 	depth    int          // 0 for a whole sentence, 1 for its parts, and so on
 	records  []*record    // records that wait for a whole sentence, once for each place
 	best     *outcome     // best outcome of the strategies tried; nil before the first
+	before   string       // the texts before a whole sentence that a language model is told, a line each
 	chain    *chain       // results of earlier steps of its route; nil in the first
 	siblings *siblings    // nil if it has none
 	near     []hypothesis // translations of similar sentences, from the translation memory
@@ -37,6 +38,8 @@ type attempts struct {
 	source   []int64         // the decoded ids
 	target   int             // number of tokens of the last result
 	retries  int             // source tokens left of its retry budget, or unmeasured
+	tries    int             // jobs so far
+	flags    Flags           // of the last result
 
 	queued, computed time.Duration // in all strategies together
 

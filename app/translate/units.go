@@ -33,6 +33,7 @@ type cutter struct {
 	ctx   context.Context
 	req   *Request
 	terms *markup.Terms // nil if there are none
+	whole bool          // each text, or block of HTML or XML, is one sentence
 }
 
 // unitsOf cuts a record, in language from, into units.
@@ -179,7 +180,7 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 
 // pieces cuts the text of a unit into sentences.
 func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piece, err error) {
-	if c.req.Whole {
+	if c.req.Whole || c.whole {
 		return wholeLines(text), nil
 	}
 	split := segment.Split

@@ -30,6 +30,8 @@ const (
 	Refused Fault = "refused"
 	// Chatter means that there is text beside the translation that cannot be told from it: a note, an explanation, a question.
 	Chatter Fault = "chatter"
+	// Shortened means that the answer is far shorter than the text. No engine reports it: translate compares the lengths of all models.
+	Shortened Fault = "shortened"
 	// OtherLanguage means that the answer is in another language than the target language.
 	OtherLanguage Fault = "other_language"
 )

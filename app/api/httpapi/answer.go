@@ -45,7 +45,8 @@ func matchOf(m *translate.MemoryMatch) *matchOutput {
 type detailOutput struct {
 	Model        string          `json:"model,omitempty"` // missing if no model was needed
 	Version      string          `json:"version,omitempty"`
-	FromLang     string          `json:"fromLang,omitempty"` // missing if no language was detected
+	InsteadOf    string          `json:"insteadOf,omitempty"` // the preferred model, if its server is away
+	FromLang     string          `json:"fromLang,omitempty"`  // missing if no language was detected
 	Detected     bool            `json:"detected"`
 	Segments     []segmentOutput `json:"segments"`
 	SourceTokens int             `json:"sourceTokens"`
@@ -104,7 +105,7 @@ func (req *translationRequest) output(r translate.Result) recordOutput {
 		segments[i] = segmentOutput{Source: s.Source, Text: s.Text, Flags: s.Flags.Names(), Alternatives: alternativesOf(s.Alternatives), Steps: stepsOf(s), Memory: matchOf(s.Memory)}
 	}
 	out.Detail = &detailOutput{
-		Model: r.Model, Version: r.Version,
+		Model: r.Model, Version: r.Version, InsteadOf: r.InsteadOf,
 		FromLang: r.From, Detected: r.Detected, Segments: segments,
 		SourceTokens: r.SourceTokens, TargetTokens: r.TargetTokens, Score: rounded(r.Score),
 		CacheHit: r.Cached && !r.Decoded, QueueMs: milliseconds(r.Queued), ComputeMs: milliseconds(r.Computed),

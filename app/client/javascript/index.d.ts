@@ -104,6 +104,8 @@ export interface Segment {
 export interface Detail {
   model?: string;
   version?: string;
+  /** The preferred model, if its server was away. */
+  insteadOf?: string;
   fromLang?: string;
   detected: boolean;
   segments: Segment[];

@@ -31,12 +31,21 @@ func (p *Profile) Request(q Question) (map[string]any, error) {
 	return body.(map[string]any), nil
 }
 
-// Language returns a language by its code. It may be one that only a config.yaml has: then its name is the code.
+// Language returns a language by its code. An unknown one is called by its code.
 func (p *Profile) Language(code string) Language {
 	if l := p.language(code); l != nil {
 		return *l
 	}
 	return Language{Code: code, Name: code, Names: []string{code}}
+}
+
+// NamesOf returns the names of languages by code.
+func (p *Profile) NamesOf(codes []string) map[string][]string {
+	names := make(map[string][]string, len(codes))
+	for _, code := range codes {
+		names[code] = p.Language(code).Names
+	}
+	return names
 }
 
 // compile reads a part of a request, of at most *nodes nodes.

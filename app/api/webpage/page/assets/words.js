@@ -83,6 +83,7 @@ const WORDS = [
   ['may repeat itself', 'wiederholt sich vielleicht', 'se répète peut-être', '繰り返しがある可能性があります', '可能有重复'],
   ['may not be translated', 'ist vielleicht nicht übersetzt', 'n’est peut-être pas traduite', '翻訳されていない可能性があります', '可能未翻译'],
   ['is empty', 'ist leer', 'est vide', '空です', '为空'],
+  ['may have more than the translation', 'hat vielleicht mehr als die Übersetzung', 'contient peut-être plus que la traduction', '訳文以外の文が含まれている可能性があります', '可能含有译文以外的内容'],
   ['may be in another language', 'ist vielleicht in einer anderen Sprache', 'est peut-être dans une autre langue', '別の言語の可能性があります', '可能是其他语言'],
   ['may lack a tag, link or placeholder', 'hat vielleicht ein Element, einen Link oder Platzhalter verloren', 'a peut-être perdu une balise, un lien ou un paramètre', 'タグ、リンク、プレースホルダーが欠けている可能性があります', '可能缺少标签、链接或占位符'],
   ['is the text itself, whose language the model does not translate', 'ist der Text selbst, dessen Sprache das Modell nicht übersetzt', 'est le texte même, dont le modèle ne traduit pas la langue', 'は原文のままです（モデルが訳せない言語です）', '为原文，模型不翻译该语言'],
