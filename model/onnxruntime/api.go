@@ -17,8 +17,6 @@ import (
 	"io/fs"
 	"os"
 	"unsafe"
-
-	ort "github.com/yalue/onnxruntime_go"
 )
 
 // API is the C API. It is safe for concurrent use.
@@ -29,8 +27,6 @@ type API struct {
 
 	c   *C.OrtApi
 	env *C.OrtEnv // one per process
-
-	owner bool // owns onnxruntime_go's environment
 }
 
 // Load loads ONNX Runtime's shared library from a path, unless it is loaded already. Load disables the library's telemetry. The
@@ -51,8 +47,7 @@ func Load(library string) (*API, error) {
 	return a, nil
 }
 
-// open finds the C API of a library and creates its environment, of which a process has one: the environment is onnxruntime_go's,
-// and all later uses share it.
+// open finds the C API of a library and creates its environment, of which a process has one: all uses share it.
 func (a *API) open(library string) error {
 	path := C.CString(library)
 	defer C.free(unsafe.Pointer(path))
@@ -61,13 +56,6 @@ func (a *API) open(library string) error {
 		return fmt.Errorf("%s cannot be used as ONNX Runtime (version 1.24 or newer is needed): %s", library, C.GoString(message))
 	}
 	a.Version = C.GoString(version)
-	if !ort.IsInitialized() {
-		ort.SetSharedLibraryPath(library)
-		if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
-			return fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
-		}
-		a.owner = true
-	}
 	if err := a.check(C.new_env(a.c, &a.env)); err != nil {
 		return fmt.Errorf("%s cannot be used as ONNX Runtime: %w", library, err)
 	}
@@ -78,9 +66,6 @@ func (a *API) open(library string) error {
 func (a *API) Close() {
 	if a.env != nil {
 		C.release_env(a.c, a.env)
-	}
-	if a.owner {
-		_ = ort.DestroyEnvironment() // fails only if there is no environment
 	}
 }
 
