@@ -22,7 +22,7 @@ func IsWord(r rune) bool {
 	if r < 0x80 {
 		return IsASCIILetter(byte(r)) || IsASCIIDigit(byte(r))
 	}
-	return (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)) && !IsUnspaced(r)
+	return !IsUnspaced(r) && (IsPlainLetter(r) || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r))
 }
 
 // IsUnspaced reports whether r belongs to a script without spaces between words, or, like Korean, with particles right behind

@@ -71,12 +71,12 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 	for at := 0; r.pos < len(r.text); {
 		looks.Past(1 + r.pos - at)
 		at = r.pos
-		if c := r.text[at]; c < utf8.RuneSelf && (!char.IsASCIILetter(c) && !char.IsASCIIDigit(c) && c != '.' && c != ',' || r.inWord && char.IsASCIILetter(c)) {
-			r.pos++ // most characters: between words or inside of a word
-			r.inWord = char.IsASCIILetter(c)
+		c, size := char.Decode(r.text, r.pos)
+		if r.isPlain(c) { // most characters
+			r.inWord = char.IsPlainLetter(c)
+			r.pos += size
 			continue
 		}
-		c, size := char.Decode(r.text, r.pos)
 		word := r.inWord
 		r.inWord = char.IsWord(c)
 		switch {
@@ -232,6 +232,17 @@ type reader struct {
 	lang    string
 	lexicon *lexicon // of the text's language
 	units   *units
+}
+
+// isPlain reports whether the character here is between words, inside a word, or the start of a word that starts no number.
+func (r *reader) isPlain(c rune) bool {
+	if c < utf8.RuneSelf && !char.IsASCIILetter(byte(c)) {
+		return !char.IsASCIIDigit(byte(c)) && c != '.' && c != ','
+	}
+	if !char.IsPlainLetter(c) || c >= 0x3000 {
+		return false
+	}
+	return r.inWord || (c >= utf8.RuneSelf || !char.OneOf(byte(c), romanDigits)) && (r.lexicon.most == 0 || !r.lexicon.starter(r.text, r.pos))
 }
 
 // startsFraction reports whether a decimal sign here has digits behind it and none before it, as in "about .5".

@@ -119,13 +119,18 @@ var (
 // IsPower reports whether r is a power of ten, as in 3万.
 func IsPower(r rune) bool { return cjkPowers[r] > 0 }
 
-func isHanzi(r rune) bool {
-	if r < 0x3000 {
-		return false
+func isHanzi(r rune) bool { return r >= 0x3000 && r < 1<<16 && hanzi[r>>6]>>(r&63)&1 != 0 }
+
+// hanzi are the characters of cjkDigits and cjkPowers, as a set of bits.
+var hanzi = func() (set [1 << 10]uint64) {
+	for r := range cjkDigits {
+		set[r>>6] |= 1 << (r & 63)
 	}
-	_, digit := cjkDigits[r]
-	return digit || cjkPowers[r] > 0
-}
+	for r := range cjkPowers {
+		set[r>>6] |= 1 << (r & 63)
+	}
+	return set
+}()
 
 // hanzi reads a number written with characters for powers of ten, such as 3万5千 or 二千二十四, or with Chinese digits, such as 二〇二四.
 // first are plain digits before i, or "". end is i if there is no number or an implausibly large one.
