@@ -108,6 +108,18 @@ test('documents', async () => {
   await assert.rejects(client.submitDocument('x', 'a.exe', languages), { code: 'unsupported_document' });
 });
 
+test('memories', async () => {
+  const made = await client.putMemory('ours', 'cat\tchat\n', { ...languages, media: 'text/tab-separated-values' });
+  assert.deepEqual(made.languages, [{ from: 'en', to: 'fr', entryCount: 1 }]);
+  assert.equal((await client.addToMemory('ours', [{ source: 'dog', target: 'chien' }], languages)).entryCount, 2);
+  const tmx = await client.exportMemory('ours');
+  assert.match(new TextDecoder().decode(tmx), /<seg>chien<\/seg>/);
+  assert.equal((await client.putMemory('ours', tmx, { keep: true })).entryCount, 2);
+  assert.equal((await client.memories()).length, 1);
+  await at('lost').deleteMemory('ours');
+  await assert.rejects(client.memory('ours'), { code: 'unknown_memory' });
+});
+
 test('glossaries', async () => {
   const made = await client.createGlossary('Ours', [['steamer', 'vapeur'], { source: 'Acme' }], languages);
   assert.deepEqual(made.dictionaries, [{ from: 'en', to: 'fr', entryCount: 2 }]);

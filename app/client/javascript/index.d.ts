@@ -57,6 +57,7 @@ export interface TranslateOptions extends CallOptions {
   alternatives?: number;
   glossary?: { source: string; target?: string }[];
   glossaryId?: string;
+  memoryId?: string;
   options?: Options;
   /** The request's id in the service's log, the same at all tries. */
   requestId?: string;
@@ -81,6 +82,7 @@ export interface DocumentOptions extends CallOptions {
   model?: string;
   priority?: 'high' | 'normal' | 'low';
   glossaryId?: string;
+  memoryId?: string;
   options?: Options;
   requestId?: string;
   idempotencyKey?: string;
@@ -151,6 +153,15 @@ export interface Glossary {
   dictionaries: { from: string; to: string; entryCount: number }[];
 }
 
+/** Describes a translation memory, without its entries. */
+export interface Memory {
+  id: string;
+  created: string;
+  changed: string;
+  entryCount: number;
+  languages: { from: string; to: string; entryCount: number }[];
+}
+
 export interface Language {
   code: string;
   name: string;
@@ -207,6 +218,15 @@ export class Client {
   glossaryTerms(id: string, options?: { fromLang?: string; toLang?: string } & CallOptions): Promise<{ source: string; target: string }[]>;
   /** Deletes a glossary. Jobs that use it go on. */
   deleteGlossary(id: string, options?: CallOptions): Promise<void>;
+  /** Makes a file a translation memory: TMX, XLIFF, or TSV with its languages. With keep the present entries stay. */
+  putMemory(id: string, content: Uint8Array | string, options?: { media?: string; fromLang?: string; toLang?: string; keep?: boolean } & CallOptions): Promise<Memory>;
+  /** Adds entries to a translation memory, which is made if it does not exist. */
+  addToMemory(id: string, entries: readonly { source: string; target: string }[], options: { fromLang: string; toLang: string } & CallOptions): Promise<Memory>;
+  memories(options?: CallOptions): Promise<Memory[]>;
+  memory(id: string, options?: CallOptions): Promise<Memory>;
+  /** The entries of a translation memory as TMX. */
+  exportMemory(id: string, options?: CallOptions): Promise<Uint8Array>;
+  deleteMemory(id: string, options?: CallOptions): Promise<void>;
   languages(options?: { model?: string } & CallOptions): Promise<Language[]>;
   info(options?: CallOptions): Promise<Info>;
   /** Asks four times a second until the service is ready, also where it does not run yet. */

@@ -21,6 +21,13 @@ function newQuery(texts, { fromLang, toLang, timeout, signal, requestId, idempot
 
 const glossaryPath = (id) => `/glossaries/${encodeURIComponent(id)}`;
 
+const memoryPath = (id) => `/memories/${encodeURIComponent(id)}`;
+
+function memoryOf({ memory }) {
+  if (!memory.id) throw new InvalidAnswerError('the translation memory has no id');
+  return memory;
+}
+
 function glossaryOf({ glossary }) {
   if (!glossary.id) throw new InvalidAnswerError('the glossary has no id');
   return glossary;
@@ -165,6 +172,34 @@ export class Client {
 
   deleteGlossary(id, options) {
     return this.#transport.remove(glossaryPath(id), 'unknown_glossary', new Limit(options));
+  }
+
+  async putMemory(id, content, { media = 'application/x-tmx+xml', fromLang, toLang, keep, ...options } = {}) {
+    const path = query(memoryPath(id), { from: fromLang, to: toLang, keep: keep ? 'true' : undefined });
+    return this.#transport.ask(newCall('PUT', path, { body: content, media }), new Limit(options), memoryOf);
+  }
+
+  async addToMemory(id, entries, { fromLang, toLang, ...options }) {
+    const body = encode({ from: fromLang, to: toLang, entries });
+    return this.#transport.ask(newCall('POST', `${memoryPath(id)}/entries`, { body }), new Limit(options), memoryOf);
+  }
+
+  memories(options) {
+    return this.#get('/memories', options, (answer) => answer.memories.map((memory) => memoryOf({ memory })));
+  }
+
+  memory(id, options) {
+    return this.#get(memoryPath(id), options, memoryOf);
+  }
+
+  async exportMemory(id, options) {
+    const call = newCall('GET', `${memoryPath(id)}/entries`, { accept: 'application/x-tmx+xml' });
+    const limit = new Limit(options);
+    return this.#transport.retry(call, limit, () => this.#transport.fetchBytes(call, limit));
+  }
+
+  deleteMemory(id, options) {
+    return this.#transport.remove(memoryPath(id), 'unknown_memory', new Limit(options));
   }
 
   languages({ model, ...options } = {}) {

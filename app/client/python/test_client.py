@@ -134,6 +134,17 @@ class ClientTest(unittest.TestCase):
             self.client.submit_document(b"a,b\n", "a.csv", columns=["a,b"], **LANGUAGES)
         self.fails("unsupported_document", self.client.submit_document, b"x", "a.exe", **LANGUAGES)
 
+    def test_memories(self):
+        made = self.client.put_memory("ours", b"cat\tchat\n", media="text/tab-separated-values", **LANGUAGES)
+        self.assertEqual((made.id, made.entries, made.languages[0]["to"]), ("ours", 1, "fr"))
+        self.assertEqual(self.client.add_to_memory("ours", [("dog", "chien")], **LANGUAGES).entries, 2)
+        tmx = self.client.export_memory("ours")
+        self.assertIn(b"<seg>chien</seg>", tmx)
+        self.assertEqual(self.client.put_memory("ours", tmx, keep=True).entries, 2)
+        self.assertEqual(len(self.client.memories()), 1)
+        at("lost").delete_memory("ours")
+        self.fails("unknown_memory", self.client.memory, "ours")
+
     def test_glossaries(self):
         made = self.client.create_glossary("Ours", [("steamer", "vapeur"), Term("Acme")], **LANGUAGES)
         self.assertEqual(made.dictionaries, (Dictionary("en", "fr", 2),))

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 from .errors import ConnectionBrokenError, Error, InvalidAnswerError, service_error
 from .job import Job
 from .transport import Call, Deadline, T, Transport, checked, encode, query, retryable
-from .types import Glossary, JobStatus, Language, Record, Result, Term, Texts, glossary, job_status, result, results
+from .types import Glossary, JobStatus, Language, Memory, Record, Result, Term, Texts, glossary, job_status, memory, result, results
 
 TermsLike = Iterable[Union[Term, Tuple[str, str]]]
 
@@ -36,7 +36,7 @@ class Client:
                   request_id: Optional[str] = None, **fields: Any) -> List[Result]:
         """Return the translations, in the order of the texts; with several languages all in the first one first.
 
-        from_lang may be "auto". fields are the others of docs/api.md, such as model, format, detail, alternatives, glossary_id,
+        from_lang may be "auto". fields are the others of docs/api.md, such as model, format, detail, alternatives, glossary_id, memory_id,
         glossary, priority, options.
         """
         q = _Query(texts, from_lang, to_lang, fields)
@@ -150,6 +150,35 @@ class Client:
         """Delete a glossary. Jobs that use it go on."""
         self._transport.remove(_path(id), "unknown_glossary", Deadline(timeout))
 
+    def put_memory(self, id: str, content: bytes, *, media: str = "application/x-tmx+xml", from_lang: str = "", to_lang: str = "",
+                   keep: bool = False, timeout: Optional[float] = None) -> Memory:
+        """Make a file a translation memory: TMX, XLIFF, or TSV with its languages. With keep the present entries stay."""
+        path = query(_memory_path(id), {"from": from_lang, "to": to_lang, "keep": "true" if keep else None})
+        return self._transport.ask(Call("PUT", path, body=content, media=media), Deadline(timeout), _one_memory)
+
+    def add_to_memory(self, id: str, entries: Iterable[Tuple[str, str]], *, from_lang: str, to_lang: str, timeout: Optional[float] = None) -> Memory:
+        """Add sources with their translations to a translation memory, which is made if it does not exist."""
+        body = encode({"from": from_lang, "to": to_lang, "entries": [{"source": source, "target": target} for source, target in entries]})
+        return self._transport.ask(Call("POST", _memory_path(id) + "/entries", body=body), Deadline(timeout), _one_memory)
+
+    def memories(self, *, timeout: Optional[float] = None) -> List[Memory]:
+        """Return the translation memories of this client's key, the newest first."""
+        return self._get("/memories", timeout, lambda answer: [memory(value) for value in answer["memories"]])
+
+    def memory(self, id: str, *, timeout: Optional[float] = None) -> Memory:
+        """Describe a translation memory."""
+        return self._get(_memory_path(id), timeout, _one_memory)
+
+    def export_memory(self, id: str, *, timeout: Optional[float] = None) -> bytes:
+        """Return the entries of a translation memory as TMX."""
+        call = Call("GET", _memory_path(id) + "/entries", accept="application/x-tmx+xml")
+        deadline = Deadline(timeout)
+        return self._transport.retry(call, deadline, lambda: self._transport.fetch(call, deadline))
+
+    def delete_memory(self, id: str, *, timeout: Optional[float] = None) -> None:
+        """Delete a translation memory."""
+        self._transport.remove(_memory_path(id), "unknown_memory", Deadline(timeout))
+
     def languages(self, *, model: str = "", timeout: Optional[float] = None) -> List[Language]:
         """Return the languages, each with those that it can be translated into."""
         return self._get(query("/languages", {"model": model}), timeout, lambda answer: [
@@ -236,6 +265,14 @@ def _dictionary(terms: TermsLike, from_lang: str, to_lang: str) -> Dict[str, Any
 
 def _one_glossary(answer: Any) -> Glossary:
     return glossary(answer["glossary"])
+
+
+def _one_memory(answer: Any) -> Memory:
+    return memory(answer["memory"])
+
+
+def _memory_path(id: str) -> str:
+    return "/memories/" + urllib.parse.quote(id, safe="")
 
 
 def _path(id: str) -> str:

@@ -103,6 +103,17 @@ class Glossary:
 
 
 @dataclasses.dataclass(frozen=True)
+class Memory:
+    """Describes a translation memory, without its entries. languages are mappings with from, to and entryCount."""
+
+    id: str
+    created: Optional[datetime.datetime]
+    changed: Optional[datetime.datetime]
+    entries: int
+    languages: Sequence[Mapping[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
 class Language:
     code: str
     name: str
@@ -138,6 +149,13 @@ def job_status(value: object) -> JobStatus:
         error = Error("the service does not say why the job failed")
     times = {name: moment(value.get(name)) for name in ("created", "started", "finished", "expires")}
     return JobStatus(value["id"], value["state"], progress=progress, document=value.get("document"), error=error, **times)
+
+
+def memory(value: object) -> Memory:
+    """Parse a translation memory."""
+    if not isinstance(value, Mapping) or not value.get("id"):
+        raise InvalidAnswerError("the translation memory has no id")
+    return Memory(value["id"], moment(value.get("created")), moment(value.get("changed")), value.get("entryCount", 0), tuple(value.get("languages") or ()))
 
 
 def glossary(value: object) -> Glossary:
