@@ -65,7 +65,7 @@ func (f *translateFlags) run(ctx context.Context, texts []string) error {
 	}
 	source, out := lineSource{texts: texts, files: f.lines, stdin: f.Stdin}, printer{out: f.Stdout, json: f.json}
 	if f.asJob {
-		request := client.Request{From: f.from, To: f.to, Model: f.model, Format: f.format, Alternatives: f.alternatives, Glossary: f.glossary, Options: f.options()}
+		request := client.Request{From: f.from, To: f.to, Model: f.model, Format: f.format, Alternatives: f.alternatives, Glossary: f.glossary, Memory: f.memory, Options: f.options()}
 		for _, term := range f.terms {
 			request.Terms = append(request.Terms, client.Term(term))
 		}
@@ -91,7 +91,7 @@ func (f *translateFlags) translateDocuments(ctx context.Context, names []string)
 		return err
 	}
 	if f.asJob {
-		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Header: f.header, Also: f.also, Wrapped: f.wrapped, As: f.output.as, Options: f.options()}
+		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Memory: f.memory, Columns: f.columns, Header: f.header, Also: f.also, Wrapped: f.wrapped, As: f.output.as, Options: f.options()}
 		return f.service.translateDocuments(ctx, *f, request, list)
 	}
 	return f.withModel(ctx, 0, func(j *local) error {

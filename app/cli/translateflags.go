@@ -23,6 +23,7 @@ type translateFlags struct {
 	beams           int
 	alternatives    int
 	glossary        string
+	memory          string
 	termFile        string
 	terms           []translate.Term // in termFile
 	lines           []string         // files of lines
@@ -67,6 +68,7 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.strict, "strict", false, "end at the first line or document that cannot be translated")
 	flags.BoolVar(&f.asJob, "job", false, "translate with a running service, as a job")
 	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service")
+	flags.StringVar(&f.memory, "memory", "", "with --job: id of a translation memory of the service")
 	f.service.define(flags)
 	f.set = flags
 }
@@ -85,6 +87,8 @@ func (f *translateFlags) check(texts []string) error {
 		return usagef("translate takes texts or files, not both")
 	case len(texts) > 1 && slices.Contains(texts, stdio):
 		return usagef("translate takes - for standard input alone, not with other texts or documents")
+	case !f.asJob && f.memory != "":
+		return usagef("translate takes --memory only with --job: a service has the translation memories")
 	case !f.asJob && f.glossary != "":
 		return usagef("translate takes --glossary only with --job: a service has the glossaries; --terms reads a file")
 	case f.asJob && f.documents() && f.termFile != "":
