@@ -254,7 +254,7 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 		t.Skip("the examples need curl")
 	}
 	dir := t.TempDir()
-	r := service(t, "JOB_FILE="+filepath.Join(dir, "jobs.db"), "GLOSSARY_FILE="+filepath.Join(dir, "glossaries.db"))
+	r := service(t, "JOB_FILE="+filepath.Join(dir, "jobs.db"), "GLOSSARY_FILE="+filepath.Join(dir, "glossaries.db"), "MEMORY_FILE="+filepath.Join(dir, "memories.db"))
 	list := examples(t)
 	require.Greater(t, len(list), 60)
 	answer := "" // of the previous example
