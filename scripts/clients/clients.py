@@ -119,7 +119,7 @@ def deepl_lists():
     client = deepl.DeepLClient("some", server_url=BASE)
     check("deepl style rules", client.get_all_style_rules() == [])
     check("deepl translation memories", client.list_translation_memories() == [])
-    check("deepl segments of a memory", not client.list_translation_memory_segments("some").segments)
+    fails("deepl segments of a memory", deepl.DeepLException, client.list_translation_memory_segments, "some")
 
 
 def deepl_document_that_waits():

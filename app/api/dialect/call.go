@@ -227,13 +227,14 @@ type Request struct {
 
 	Glossaries []string // ids of stored glossaries to use, without Also; the first glossary that has a term wins
 	Terms      []translate.Term
+	Memory     *translate.MemoryRef // without its owner; nil for none
 }
 
 // toModel converts the request for package translate.
 func (r Request) toModel(model string) translate.Request {
 	req := translate.Request{
 		Model: model, From: r.From, To: append([]string{r.To}, r.Also...), Format: r.Format, Whole: r.Whole, Wrapped: r.Wrapped,
-		Alternatives: r.Alternatives, Outline: r.Outline, Terms: r.Terms, Unfinished: true,
+		Alternatives: r.Alternatives, Outline: r.Outline, Terms: r.Terms, Memory: r.Memory, Unfinished: true,
 	}
 	for i, text := range r.Texts {
 		req.Records = append(req.Records, translate.Record{ID: strconv.Itoa(i), Text: text})
@@ -259,7 +260,11 @@ func (call *Call) TranslateAll(requests []Request) ([][]translate.Result, error)
 	}
 	var all []translate.Request
 	for _, req := range requests {
-		parts, err := call.Server.WithGlossaries(call.Context, req.Glossaries, req.toModel(call.Model))
+		request := req.toModel(call.Model)
+		if err := call.Server.OwnMemory(call.Context, &request); err != nil {
+			return nil, err
+		}
+		parts, err := call.Server.WithGlossaries(call.Context, req.Glossaries, request)
 		if err != nil {
 			return nil, err
 		}

@@ -89,7 +89,10 @@ func (s *Service) order(call *dialect.Call, file body.File, wanted dialect.Reque
 	}
 	order = documents.Order{Name: file.Name, MediaType: file.MediaType, File: file.Content, Glossaries: wanted.Glossaries, Secret: rand.Text()}
 	order.Owner = access.Caller(call.Context.Request)
-	order.Request.Request = translate.Request{Model: call.Model, From: wanted.From, To: []string{wanted.To}, Terms: wanted.Terms, Unfinished: true}
+	order.Request.Request = translate.Request{Model: call.Model, From: wanted.From, To: []string{wanted.To}, Terms: wanted.Terms, Memory: wanted.Memory, Unfinished: true}
+	if err := call.Server.OwnMemory(call.Context, &order.Request.Request); err != nil {
+		return order, err
+	}
 	return order, nil
 }
 

@@ -4,7 +4,8 @@
 //	GET, POST /v2/languages                type=source or target
 //	GET, POST /v2/usage                    characters used by the key, and its limit
 //	          /v2/glossaries, /v3/glossaries and their subpaths, /v2/glossary-language-pairs
-//	GET       /v3/style_rules, /v3/translation_memories, which are empty
+//	GET       /v3/style_rules, which is empty
+//	          /v3/translation_memories and its subpaths
 //	POST      /v2/document                 file, target_lang, source_lang; then /v2/document/ID and /v2/document/ID/result
 //
 // Requests are JSON, forms or queries. If keys are required, they are in the header "Authorization: DeepL-Auth-Key KEY", or in
@@ -19,7 +20,10 @@
 //     preserve_formatting (formatting is always preserved), context, model_type (the field model, which DeepL does not have,
 //     names a model), tag_handling_version, formality default, prefer_more and prefer_less.
 //   - Options whose effect would be missing from the translation are refused: formality more and less, style rules, custom
-//     instructions and translation memories.
+//     instructions.
+//
+// A translation memory, by translation_memory_id, is one of the service's own. The translations of sentences that are similar enough,
+// by translation_memory_threshold (75 at least), are used as they are; without a threshold, those of equal sentences.
 //
 // EN-GB and EN-US are both the model's English, PT-BR and PT-PT its Portuguese, ES-419 its Spanish, NB its Norwegian and ZH-HANS
 // its Chinese. ZH-HANT is refused as a target: the model does not distinguish the scripts. Rephrasing is not supported. A
@@ -54,9 +58,8 @@ func New(server *dialect.Server) dialect.Dialect {
 		api.Route("GET POST", "/v2/usage", func(call *dialect.Call) (any, error) { return usageOf(server.Gate.Usage(call.Context.Request)), nil }).Uncharged(),
 		api.Route("POST", "/v2/write/rephrase", refuse(dialect.RefuseAs(fault.NotOffered, "Rephrasing is not offered by this server."))),
 	}
-	for path, empty := range lists() {
-		routes = append(routes, api.Route("GET", path, func(*dialect.Call) (any, error) { return empty, nil }).Uncharged())
-	}
+	routes = append(routes, api.Route("GET", "/v3/style_rules", func(*dialect.Call) (any, error) { return gin.H{"style_rules": []any{}}, nil }).Uncharged())
+	routes = append(routes, memories{server.Memories}.routes(api)...)
 	if server.Glossaries != nil {
 		routes = append(routes, glossaries{server.Glossaries}.routes(api)...)
 	} else {
@@ -65,22 +68,13 @@ func New(server *dialect.Server) dialect.Dialect {
 	return dialect.Dialect{Routes: routes, Prefixes: []string{"/v2/", "/v3/"}, Render: render}
 }
 
-// lists are the answers of routes that list what this service does not have.
-func lists() map[string]any {
-	return map[string]any{
-		"/v3/style_rules":                       gin.H{"style_rules": []any{}},
-		"/v3/translation_memories":              gin.H{"translation_memories": []any{}, "total_count": 0},
-		"/v3/translation_memories/:id/segments": gin.H{"segments": []any{}, "total_count": 0},
-	}
-}
-
 // statuses differ from the service's own API. DeepL's clients retry after 429 and 529 (overloaded), but not after 456 (quota
 // exceeded), and read 503 as a document that is not translated yet.
 var statuses = map[fault.Kind]int{
 	fault.MediaType: 400, fault.IdempotencyMismatch: 400, fault.UnknownDocument: 400, fault.BrokenDocument: 400, fault.EditGap: 400, fault.SessionComplete: 400, fault.Unfinished: 400,
 	fault.NoKey: 403, fault.WrongKey: 403,
 	fault.JobLost:           404,
-	fault.TooManyGlossaries: 456, fault.OverQuota: 456,
+	fault.TooManyGlossaries: 456, fault.TooManyMemories: 456, fault.OverQuota: 456,
 	fault.NotDone: 503,
 	fault.Loading: 529, fault.Busy: 529, fault.NoTime: 529,
 }

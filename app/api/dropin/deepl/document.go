@@ -47,8 +47,8 @@ func (d docs) submit(call *dialect.Call) (any, error) {
 	if format := call.Text("output_format"); format != "" && !strings.EqualFold("."+format, path.Ext(file.Name)) {
 		call.Fail(unsupported("output_format", "A document keeps its format."))
 	}
-	readOptions(call.Fields) // refuses options that a document would not reflect
-	job, err := d.SubmitFile(call, file, dialect.Request{From: from, To: to, Glossaries: glossaryIDs(call.Fields)})
+	o := readOptions(call.Fields) // refuses options that a document would not reflect
+	job, err := d.SubmitFile(call, file, dialect.Request{From: from, To: to, Glossaries: glossaryIDs(call.Fields), Memory: o.memory})
 	if err != nil {
 		return nil, err
 	}

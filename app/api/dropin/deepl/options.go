@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/memory"
 	"dragoman/app/text/markup"
 	"dragoman/app/translate"
 )
@@ -16,6 +17,7 @@ type options struct {
 	wrapped bool   // a line break ends no sentence
 	model   string // model_type, repeated in the answer; "" if not given
 	billed  bool   // the characters of each text are requested
+	memory  *translate.MemoryRef
 	ignored ignored
 	outline markup.Outline // division of XML into units
 }
@@ -48,16 +50,34 @@ func readOptions(fields dialect.Fields) (o options) {
 	for _, missing := range []struct{ name, hint string }{
 		{"style_id", "This server has no style rules."},
 		{"custom_instructions", "This server takes no instructions."},
-		{"translation_memory_id", "This server has no translation memories."},
 	} {
 		if fields.Given(missing.name) {
 			fields.Fail(unsupported(missing.name, missing.hint))
 		}
 	}
+	o.readMemory(fields)
 	o.readOutline(fields)
 	fields.Bool("preserve_formatting")
 	o.billed = fields.Bool("show_billed_characters")
 	return o
+}
+
+// readMemory reads the fields about a translation memory. Without a threshold only the translations of equal sentences are used.
+func (o *options) readMemory(fields dialect.Fields) {
+	id := fields.Text("translation_memory_id")
+	percent, valid := fields.Number("translation_memory_threshold")
+	if id == "" {
+		return
+	}
+	o.memory = &translate.MemoryRef{ID: id}
+	if !fields.Given("translation_memory_threshold") {
+		return
+	}
+	if !valid || percent < 0 || percent > 100 {
+		fields.Fail(unsupported("translation_memory_threshold", "Use a number from 0 to 100."))
+		return
+	}
+	o.memory.Least = max(float64(percent)/100, memory.NearLeast)
 }
 
 // readOutline reads the fields for the segmentation of XML. For texts of other formats the fields are only checked.

@@ -34,7 +34,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	marked := dialect.Each(texts, func(text string) string { return o.ignored.mark(text, call.Server.MaxChars) })
 	results, err := call.Translate(dialect.Request{
 		From: from, To: to, Texts: marked, Format: o.format, Whole: o.whole, Wrapped: o.wrapped, Outline: o.outline,
-		Glossaries: ids,
+		Glossaries: ids, Memory: o.memory,
 	})
 	if err != nil {
 		return nil, err
