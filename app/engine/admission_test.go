@@ -38,6 +38,23 @@ func inside(t *testing.T, e tested, req Request) *local {
 	return s
 }
 
+// The warm-up takes a second for each of its few tokens. The engine may be much faster, so that a request that would take too long
+// at this speed is let in.
+func TestWarmUpIsNoMeasureOfSpeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newToy()
+		m.stepTime = 2 * time.Second
+		e := start(t, m, rows(6))
+		require.NoError(t, e.WarmUp(t.Context(), sentence(2, 1, 1)))
+		assert.Zero(t, e.Stats().SourceTokensPerSecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s, err := e.open(ctx, Request{Tokens: 1000})
+		require.NoError(t, err)
+		s.Cancel()
+	})
+}
+
 // There are so many places, and a caller has three quarters of those that others leave.
 func TestAdmissionPlaces(t *testing.T) {
 	e := start(t, newToy(), func(c *Config) { c.QueueRequests = 16 })

@@ -34,6 +34,7 @@ func (l *loop) admit() {
 		}
 		l.queue.Charge()
 		l.dequeue(s)
+		l.waited = l.waited && s.by.only == nil // the warm-up is short, and slower than the engine will be
 		l.admittedTokens += float64(s.Tokens)
 		l.admittedWork += s.Work()
 		l.admissions++
