@@ -45,7 +45,8 @@ type Tokenizer struct {
 	codes     map[string]int64 // the token id of each language
 	size      int
 
-	buffers sync.Pool // of *buffer
+	within  func() index // makes the index of the pieces of translations when it is first needed
+	buffers sync.Pool    // of *buffer
 }
 
 // buffer is the working memory of one Encode, kept for the next.
@@ -141,6 +142,7 @@ func New(c Config) (*Tokenizer, error) {
 		}
 		t.codes[l.Code], t.size = l.ID, max(t.size, int(l.ID)+1)
 	}
+	t.within = sync.OnceValue(func() index { return newIndex(t.target.vocab) })
 	t.buffers.New = func() any { return new(buffer) }
 	return t, nil
 }
