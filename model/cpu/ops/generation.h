@@ -25,6 +25,7 @@ const Kernels GENERATION = {
     .exp_sum = exp_sum,
     .log_sum_exp = log_sum_exp,
     .add_candidates = add_candidates,
+    .table_logits = table_logits,
     .rescore = rescore,
     .add_bias = add_bias,
     .to_floats = to_floats,

@@ -112,13 +112,21 @@ INLINE float dot_int8(const float *x, const int8_t *panels, int64_t id, int64_t 
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+INLINE float table_logit(const float *x, Table t, int64_t id, int64_t d) {
+  int64_t row = table_row(t, id);
+  return t.halves ? dot_half(x, t.halves + id * d, d) : dot_int8(x, t.panels, row, d) * t.scale[row];
+}
+
+static void table_logits(float *out, const int32_t *tokens, int64_t n, const float *x, Table t, int64_t d) {
+  for (int64_t i = 0; i < n; i++) out[i] = table_logit(x, t, tokens[i], d);
+}
+
 static float rescore(Candidate *best, int64_t k, const float *x, Table t, const float *bias, int64_t d, float lse) {
   float before[CORRECTED], after[CORRECTED], peak = lse;
   int64_t n = k < CORRECTED ? k : CORRECTED;
   for (int64_t i = 0; i < k; i++) {
     int64_t id = best[i].id;
-    int64_t row = table_row(t, id);
-    Candidate c = {t.halves ? dot_half(x, t.halves + id * d, d) : dot_int8(x, t.panels, row, d) * t.scale[row], id};
+    Candidate c = {table_logit(x, t, id, d), id};
     if (bias) c.logit += bias[c.id];
     if (i < n) {
       before[i] = best[i].logit, after[i] = c.logit;

@@ -124,6 +124,8 @@ typedef struct {
   // add_candidates adds candidates from n logits acc to the `count` best so far, which are sorted and at most k. ids are their
   // ids; null: they count up from `first`. It returns the new count.
   int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n);
+  // table_logits computes the logits of n tokens from the hidden state x [d] and the embeddings.
+  void (*table_logits)(float *out, const int32_t *tokens, int64_t n, const float *x, Table table, int64_t d);
   // rescore computes the logits of the k candidates again, from the hidden state x [d] and the embeddings, and sorts them again. bias
   // [vocabulary] is added; null: no bias. It returns lse, the log-sum-exp of all logits, with the new logits of the first CORRECTED
   // candidates: an 8-bit logit that is far off would shift all log-probabilities.

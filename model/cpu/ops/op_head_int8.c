@@ -9,6 +9,23 @@
 // cache. All logits of 80 rows take 41 MB.
 enum { TOGETHER = 12 };
 
+// About so many panels, or all of a small vocabulary, are samples: of a head with an order, the mass of the outputs that are not
+// allowed is estimated from the samples that have no allowed output, without the one with the largest mass, which a single likely
+// output decides. Without that mass the log-probabilities of steps would not compare with each other, and beams would change.
+enum { SAMPLES = 240 };
+
+// A panel with fewer allowed outputs of a sentence than FEW is not computed for all rows: a source has pieces all over the
+// vocabulary. The logits of these outputs are products of x and the table.
+enum { FEW = 4 };
+
+// A Mask has the outputs that the translation of a sentence may have.
+typedef struct {
+  const uint8_t *bits;  // a bit for each output
+  int64_t excluded;     // number of outputs that are not allowed
+  int32_t *tokens;      // of allowed outputs in panels with FEW
+  int64_t few;          // number of these tokens
+} Mask;
+
 // A HeadRow collects the best candidates of a row from all threads. The order of candidates is unique, so the result does not
 // depend on the order of threads.
 typedef struct {
@@ -16,7 +33,9 @@ typedef struct {
   int64_t count;
   Candidate *best;      // logits without the row's scale, unless there is a bias
   _Atomic float least;  // lower logits are not among the best
-  const uint8_t *allowed;  // a bit for each output; null: all are allowed
+  Mask *mask;           // null: all outputs are allowed
+  ExpSum *samples;      // [h->samples]: of sampled panels, or of no output
+  float *few;           // [mask->few]: logits
 } HeadRow;
 
 typedef struct {
@@ -28,6 +47,8 @@ typedef struct {
   const int32_t *order;  // [V]: the token of each output; null: output i is token i
   int64_t vocab, sentences, bytes;
   int64_t width, k, proposed, parts;
+  int64_t samples, stride;  // every stride-th panel is a sample; 0: none is
+  Mask *masks;              // [sentences]
   HeadRow *rows;
   ExpSum *sums;  // [rows, parts]
   float *val, *lse;
@@ -40,19 +61,25 @@ static float scale_of(const Head *h, int64_t r) { return h->bias ? 1 : h->scale[
 // The logit of tokens that are not allowed: it contributes nothing to a sum.
 static const float never = -1e30f;
 
-// only copies the logits of allowed tokens, one bit of `bits` each, and returns their number.
-static int64_t only(float *out, const float *logits, const uint8_t *bits, int64_t n) {
+// bits_of returns the bits of a panel.
+static unsigned bits_of(const Head *h, const uint8_t *bits, int64_t panel) {
+  int64_t width = h->vocab - panel * PANEL;
+  unsigned low = bits[2 * panel], high = width > 8 ? bits[2 * panel + 1] : 0, both = low | high << 8;
+  return width < PANEL ? both & ((1u << width) - 1) : both;
+}
+
+// are_few reports whether a panel with these bits has outputs of Mask.tokens.
+static int are_few(const Head *h, unsigned bits) { return h->samples && h->table.halves && bits && __builtin_popcount(bits) < FEW; }
+
+// only copies the logits of allowed outputs of the panels from `panel` on, without those of Mask.tokens, and returns their number.
+static int64_t only(const Head *h, float *out, const float *logits, const uint8_t *mask, int64_t panel, int64_t n) {
   int64_t count = 0;
-  for (int64_t i = 0; i < n; i += 8) {
-    int64_t end = n - i < 8 ? n : i + 8;
-    if (!bits[i / 8])
-      for (int64_t j = i; j < end; j++) out[j] = never;
-    else
-      for (int64_t j = i; j < end; j++) {
-        int yes = bits[i / 8] >> (j - i) & 1;
-        out[j] = yes ? logits[j] : never;
-        count += yes;
-      }
+  for (int64_t i = 0; i < n; i += PANEL, panel++) {
+    int64_t end = n - i < PANEL ? n : i + PANEL;
+    unsigned bits = bits_of(h, mask, panel);
+    if (are_few(h, bits)) bits = 0;
+    for (int64_t j = i; j < end; j++) out[j] = bits >> (j - i) & 1 ? logits[j] : never;
+    count += __builtin_popcount(bits);
   }
   return count;
 }
@@ -64,16 +91,62 @@ static int all(const uint8_t *bits) {
   return 1;
 }
 
-// choose marks the panels, of `panels`, in which some sentence has allowed tokens.
-static void choose(const Head *h, int64_t rows, uint8_t *wanted, int64_t panels) {
-  const uint8_t *before = NULL;
-  memset(wanted, 0, panels);
-  for (int64_t r = 0; r < rows; r++) {
-    const uint8_t *bits = h->rows[r].allowed;
-    if (bits == before) continue;
-    before = bits;
-    for (int64_t i = 0; i < h->bytes && i / 2 < panels; i++) wanted[i / 2] |= bits[i];
+// is_sample reports whether a panel is a sample for rows with a mask.
+static int is_sample(const Head *h, const uint8_t *bits, int64_t panel) {
+  return h->samples && panel % h->stride == h->stride / 2 && (panel + 1) * PANEL <= h->vocab && !bits_of(h, bits, panel);
+}
+
+// choose marks the panels, of `panels`, that a mask wants, and counts its outputs. With tokens it writes them, too.
+static void choose(const Head *h, Mask *m, uint8_t *wanted, int64_t panels) {
+  m->excluded = h->vocab, m->few = 0;
+  for (int64_t p = 0; p < panels; p++) {
+    uint64_t four = 0;
+    if (p % 4 == 0 && 2 * p + 8 <= h->bytes) {
+      memcpy(&four, m->bits + 2 * p, sizeof four);
+      if (!four) {  // as in most of a vocabulary
+        p += 3;
+        continue;
+      }
+    }
+    unsigned bits = bits_of(h, m->bits, p);
+    m->excluded -= __builtin_popcount(bits);
+    if (!are_few(h, bits)) {
+      wanted[p] |= bits != 0;
+      continue;
+    }
+    for (int i = 0; i < PANEL; i++)
+      if (bits >> i & 1) {
+        if (m->tokens) m->tokens[m->few] = h->order[p * PANEL + i];
+        m->few++;
+      }
   }
+  for (int64_t i = 0; i < h->samples; i++) {
+    int64_t panel = i * h->stride + h->stride / 2;
+    wanted[panel] |= is_sample(h, m->bits, panel);
+  }
+}
+
+// sample sums up the sampled panels of a unit.
+static void sample(const Head *h, HeadRow *row, const float *logits, float scale, int64_t panel, int64_t width) {
+  for (int64_t i = 0; i < width / PANEL; i++)
+    if (is_sample(h, row->mask->bits, panel + i)) row->samples[(panel + i) / h->stride] = kernels->exp_sum(logits + i * PANEL, scale, PANEL);
+}
+
+// add_excluded returns the log-sum-exp of all outputs, given that of the allowed ones.
+static float add_excluded(const Head *h, HeadRow *row, float lse) {
+  int64_t count = 0, top = 0;
+  for (int64_t i = 0; i < h->samples; i++) {
+    ExpSum s = row->samples[i];
+    if (!(s.sum > 0)) continue;
+    row->samples[count++] = s;
+    ExpSum best = row->samples[top];
+    if (s.peak + logf(s.sum) > best.peak + logf(best.sum)) top = count - 1;
+  }
+  if (count < 2) return lse;
+  row->samples[top] = (ExpSum){never, 0};
+  float rest = kernels->log_sum_exp(row->samples, count) + logf((float)row->mask->excluded / ((count - 1) * PANEL));
+  float peak = rest > lse ? rest : lse;
+  return peak + logf(expf(rest - peak) + expf(lse - peak));
 }
 
 static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n, int64_t panel, int64_t width) {
@@ -84,9 +157,10 @@ static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n
     ExpSum *part = h->sums + r * h->parts + panel / TOGETHER;
     const float *logits = acc;
     if (h->bias) kernels->add_bias(biased, acc, h->scale[r], h->bias + panel * PANEL, width), logits = biased;
-    const uint8_t *bits = row->allowed ? row->allowed + panel * PANEL / 8 : NULL;
-    if (bits && !(width == TOGETHER * PANEL && all(bits))) {
-      if (!only(biased, logits, bits, width)) continue;
+    const uint8_t *bits = row->mask ? row->mask->bits : NULL;
+    if (bits && !(width == TOGETHER * PANEL && all(bits + panel * PANEL / 8))) {
+      if (h->samples) sample(h, row, logits, scale_of(h, r), panel, width);
+      if (!only(h, biased, logits, bits, panel, width)) continue;
       logits = biased;
     }
     *part = kernels->exp_sum(logits, scale_of(h, r), width);
@@ -98,13 +172,30 @@ static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n
   }
 }
 
+// add_few adds the outputs of Mask.tokens to the candidates, and returns lse with theirs.
+static float add_few(const Head *h, int64_t r, float lse) {
+  HeadRow *row = h->rows + r;
+  int64_t n = row->mask->few;
+  if (n == 0) return lse;
+  for (int64_t i = 0; i < n; i++)
+    if (row->mask->tokens[i] < 0 || row->mask->tokens[i] >= h->vocab) return NAN;  // the order is damaged
+  float scale = scale_of(h, r) > 0 ? scale_of(h, r) : 1;
+  kernels->table_logits(row->few, row->mask->tokens, n, h->x + r * h->width, h->table, h->width);
+  ExpSum sums[2] = {{lse, 1}, kernels->exp_sum(row->few, 1, n)};
+  for (int64_t i = 0; i < n; i++) row->few[i] /= scale;
+  row->count = kernels->add_candidates(row->best, row->count, h->proposed, row->few, row->mask->tokens, 0, n);
+  return kernels->log_sum_exp(sums, 2);
+}
+
 static void head_row(Task *t, int64_t r, void *scratch) {
   const Head *h = t->arguments;
   HeadRow *row = h->rows + r;
   (void)scratch;
+  h->lse[r] = kernels->log_sum_exp(h->sums + r * h->parts, h->parts);
+  if (row->mask) h->lse[r] = add_few(h, r, h->lse[r]);
   // The value in place of a candidate: logits are NaN, or fewer tokens are allowed than wanted.
-  Candidate none = {row->allowed ? never : NAN, 0};
-  while (row->allowed && row->count > 0 && row->best[row->count - 1].logit <= never) row->count--;
+  Candidate none = {row->mask ? never : NAN, 0};
+  while (row->mask && row->count > 0 && row->best[row->count - 1].logit <= never) row->count--;
   for (int64_t i = 0; i < row->count; i++) {
     row->best[i].logit *= scale_of(h, r);
     int64_t id = row->best[i].id, place = id >= 0 && id < h->vocab ? table_row(h->table, id) : -1;
@@ -112,7 +203,7 @@ static void head_row(Task *t, int64_t r, void *scratch) {
     none.logit = NAN, row->count = 0;  // the order is damaged
   }
   for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = none;
-  h->lse[r] = kernels->log_sum_exp(h->sums + r * h->parts, h->parts);
+  if (row->mask && h->samples) h->lse[r] = add_excluded(h, row, h->lse[r]);
   if (h->x) h->lse[r] = kernels->rescore(row->best, row->count, h->x + r * h->width, h->table, h->bias, h->width, h->lse[r]);
   for (int64_t i = 0; i < h->k; i++) {
     h->val[r * h->k + i] = row->best[i].logit - h->lse[r];
@@ -120,30 +211,65 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   }
 }
 
+// mask_rows gives rows their masks and marks the wanted panels. It returns memory to free, or null without memory.
+static void *mask_rows(Head *h, int64_t rows, uint8_t *wanted, int64_t panels) {
+  int64_t sentence = -1, tokens = 0, logits = 0;
+  memset(wanted, 0, panels);
+  for (int64_t r = 0; r < rows; r++) {
+    int64_t s = sentence < 0 || h->wanted[r] < h->groups[sentence] ? 0 : sentence;
+    while (s + 1 < h->sentences && h->groups[s + 1] <= h->wanted[r]) s++;
+    Mask *m = h->masks + s;
+    if (s != sentence) {
+      *m = (Mask){.bits = h->allowed + h->slots[s] * h->bytes};
+      choose(h, m, wanted, panels);
+      tokens += m->few;
+    }
+    sentence = s, logits += m->few;
+    h->rows[r].mask = m;
+  }
+  char *memory = malloc(tokens * sizeof(int32_t) + logits * sizeof(float) + 1);
+  if (!memory) return NULL;
+  int32_t *list = (int32_t *)(memory + logits * sizeof(float));
+  float *few = (float *)memory;
+  for (int64_t r = 0; r < rows; r++) {
+    Mask *m = h->rows[r].mask;
+    if (m->few > 0 && !m->tokens) {
+      m->tokens = list, list += m->few;
+      choose(h, m, wanted, panels);
+    }
+    h->rows[r].few = few, few += m->few;
+  }
+  return memory;
+}
+
 // head_run computes a head. Its rows begin empty.
 static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
   int64_t panels = (p->m.width + PANEL - 1) / PANEL;
-  size_t best = p->rows * h->proposed * sizeof(Candidate), sums = p->rows * h->parts * sizeof(ExpSum), rest = p->rows * sizeof(HeadRow);
-  char *memory = malloc(best + sums + rest + panels);
+  if (h->order && h->allowed) {
+    h->stride = panels < 2 * SAMPLES ? 1 : panels / SAMPLES;
+    h->samples = (panels - h->stride / 2 + h->stride - 1) / h->stride;
+  }
+  size_t best = p->rows * h->proposed * sizeof(Candidate), sums = p->rows * (h->parts + h->samples) * sizeof(ExpSum);
+  size_t rest = p->rows * sizeof(HeadRow), masks = h->allowed ? h->sentences * sizeof(Mask) : 0;
+  char *memory = malloc(best + sums + rest + masks + panels), *few = NULL;
   if (!memory) return fail(c.api, ORT_FAIL, "out of memory");
-  h->rows = (HeadRow *)(memory + best + sums), h->sums = (ExpSum *)(memory + best);
+  h->rows = (HeadRow *)(memory + best + sums), h->sums = (ExpSum *)(memory + best), h->masks = (Mask *)(memory + best + sums + rest);
   for (int64_t r = 0; r < p->rows; r++) {
-    h->rows[r] = (HeadRow){.best = (Candidate *)memory + r * h->proposed, .least = -INFINITY};
+    h->rows[r] = (HeadRow){.best = (Candidate *)memory + r * h->proposed, .least = -INFINITY, .samples = h->sums + p->rows * h->parts + r * h->samples};
     pthread_mutex_init(&h->rows[r].lock, NULL);
-    if (!h->allowed) continue;
-    int64_t s = 0;
-    while (s + 1 < h->sentences && h->groups[s + 1] <= h->wanted[r]) s++;
-    h->rows[r].allowed = h->allowed + h->slots[s] * h->bytes;
   }
+  OrtStatus *status = NULL;
   if (h->allowed) {
-    for (int64_t i = 0; i < p->rows * h->parts; i++) h->sums[i] = (ExpSum){never, 0};
-    p->wanted = (uint8_t *)memory + best + sums + rest;
-    choose(h, p->rows, (uint8_t *)memory + best + sums + rest, panels);
+    for (int64_t i = 0; i < p->rows * (h->parts + h->samples); i++) h->sums[i] = (ExpSum){never, 0};
+    p->wanted = (uint8_t *)memory + best + sums + rest + masks;
+    few = mask_rows(h, p->rows, (uint8_t *)memory + best + sums + rest + masks, panels);
+    if (!few) status = fail(c.api, ORT_FAIL, "out of memory");
   }
-  OrtStatus *status = int8_run(c, p);
   Task rows = {.item = head_row, .items = p->rows, .arguments = h};
+  if (!status) status = int8_run(c, p);
   if (!status) status = run(c, &rows, p->rows * (h->parts + h->proposed * h->width));
   for (int64_t r = 0; r < p->rows; r++) pthread_mutex_destroy(&h->rows[r].lock);
+  free(few);
   free(memory);
   return status;
 }

@@ -200,7 +200,7 @@ func randomMask(r *rand.Rand, vocab int) []uint8 {
 }
 
 // A row's allowed tokens decide its result, and other rows' allowed tokens do not: the result equals that of the row alone, and
-// that beside a row with all tokens allowed. The order of the outputs only affects the rounding of their sum.
+// that beside a row with all tokens allowed. The order of the outputs only affects their sum, to which it adds that of others.
 func TestHeadComputesWhatIsAllowed(t *testing.T) {
 	for seed := range 40 {
 		r := random(seed)
@@ -212,28 +212,72 @@ func TestHeadComputesWhatIsAllowed(t *testing.T) {
 			m.allowed = append(m.allowed, randomMask(r, vocab)...)
 		}
 		m.allowed = append(m.allowed, slices.Repeat([]uint8{0xff}, m.bytes())...)
-		together := m.run(t)
-		order := r.Perm(vocab)
-		other := m.ordered(order).run(t)
-		sums := m // without new logits, whose sum would leave the rounding of that of the old, unrelated ones
+		other := m.ordered(r.Perm(vocab))
+		sums := m // without new logits, which are unrelated to the old ones
 		sums.head.x, sums.head.table = nil, nil
-		require.InDeltaSlice(t, sums.run(t).lse, sums.ordered(order).run(t).lse, 0.01)
-		require.Equal(t, together.ids, other.ids, "seed %d: other candidates in another order", seed)
-		for row := range rows {
-			got := together.row(row, k)
-			require.Equal(t, m.only(row).run(t).row(0, k), got, "seed %d: row %d is another alone", seed, row)
-			require.Equal(t, m.only(rows-1, row).run(t).row(1, k), got, "seed %d: row %d", seed, row)
-			mask := m.allowed[row*m.bytes() : (row+1)*m.bytes()]
-			for i, id := range got.ids {
-				if v := float64(got.logProbs[i]); v > -1e29 && !math.IsInf(v, 1) {
-					require.NotZero(t, mask[id/8]>>(id%8)&1, "seed %d: row %d has token %d, which is not allowed", seed, row, id)
-				} else {
-					require.LessOrEqual(t, len(bitsOf(mask)), i, "seed %d: row %d lacks a candidate", seed, row)
+		before, after := sums.run(t), sums.ordered(r.Perm(vocab)).run(t)
+		require.Equal(t, before.ids, after.ids, "seed %d: other candidates in another order", seed)
+		for i, lse := range after.lse {
+			require.GreaterOrEqual(t, lse, before.lse[i]-0.01)
+		}
+		for _, m := range []masked{m, other} {
+			together := m.run(t)
+			for row := range rows {
+				got := together.row(row, k)
+				require.Equal(t, m.only(row).run(t).row(0, k), got, "seed %d: row %d is another alone", seed, row)
+				require.Equal(t, m.only(rows-1, row).run(t).row(1, k), got, "seed %d: row %d", seed, row)
+				bits := bitsOf(m.allowed[row*m.bytes() : (row+1)*m.bytes()])
+				for i, id := range got.ids {
+					output := int(id)
+					if m.order != nil {
+						output = slices.Index(m.order, int32(id))
+					}
+					if v := float64(got.logProbs[i]); v > -1e29 && !math.IsInf(v, 1) {
+						require.Contains(t, bits, output, "seed %d: row %d has token %d, which is not allowed", seed, row, id)
+					} else {
+						require.LessOrEqual(t, len(bits), i, "seed %d: row %d lacks a candidate", seed, row)
+					}
 				}
 			}
+			all := p.best(t, h)
+			require.Equal(t, all.row(rows-1, k).ids, together.row(rows-1, k).ids, "who may have all has what there is without masks")
+			if m.order == nil {
+				require.Equal(t, all.row(rows-1, k), together.row(rows-1, k))
+			}
 		}
-		all := p.best(t, h)
-		require.Equal(t, all.row(rows-1, k), together.row(rows-1, k), "who may have all has what there is without masks")
+	}
+}
+
+// With an order, the sum is about that of all outputs, whatever is allowed. An output that is not allowed hardly changes the sum,
+// however likely it is: it is no sample, or the sample with the largest mass.
+func TestHeadEstimatesExcluded(t *testing.T) {
+	const vocab, depth = 8000, 37
+	p, h := newInt8Head(t, 1, 1, depth, vocab, 4)
+	h.x, h.table = nil, nil
+	for i := range p.scale {
+		p.scale[i] = 0.01
+	}
+	m := masked{int8Product: p, head: h, order: make([]int32, vocab), allowed: slices.Repeat([]uint8{0xff}, vocab/8)}
+	for i := range m.order {
+		m.order[i] = int32(i)
+	}
+	whole := m.run(t).lse[0]
+	for _, excluded := range []int{200, 4000, 7000, 7990} {
+		some := m
+		some.allowed = slices.Clone(m.allowed)
+		clear(some.allowed[(vocab-excluded)/8:])
+		require.InDelta(t, whole, some.run(t).lse[0], 0.1, "without %d outputs", excluded)
+		without := some
+		without.order = nil
+		require.Less(t, without.run(t).lse[0], some.run(t).lse[0])
+		for output := vocab - excluded; output < vocab-1; output += 997 {
+			likely := some
+			likely.w = slices.Clone(some.w)
+			for i := range depth {
+				likely.w[output*depth+i] = int8(max(int(p.x[i])-128, -127))
+			}
+			require.InDelta(t, some.run(t).lse[0], likely.run(t).lse[0], 0.05, "output %d is likely", output)
+		}
 	}
 }
 
@@ -270,11 +314,14 @@ func TestHeadThatIsATableInAnotherOrder(t *testing.T) {
 // A damaged order gives no candidates that a search accepts, and no read outside of the embeddings.
 func TestHeadWithDamagedOrder(t *testing.T) {
 	p, h := newInt8Head(t, 1, 1, 37, 200, 4)
-	m := masked{int8Product: p, head: h, allowed: slices.Repeat([]uint8{0xff}, 25)}
+	m := masked{int8Product: p, head: h}
 	for _, id := range []int32{-1, 200, math.MaxInt32, math.MinInt32} {
 		m.order = slices.Repeat([]int32{id}, 200)
-		for _, v := range m.run(t).logProbs {
-			require.False(t, v <= 0, "%g would pass for a log-probability", v)
+		for _, bits := range []uint8{0xff, 1} { // whole panels, and few outputs in each
+			m.allowed = slices.Repeat([]uint8{bits}, 25)
+			for _, v := range m.run(t).logProbs {
+				require.False(t, v <= 0, "%g would pass for a log-probability", v)
+			}
 		}
 	}
 }
