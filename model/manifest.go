@@ -102,13 +102,16 @@ type Scripts struct {
 	Tokens    int64            `json:"tokens"`              // offset in [WeightsFile] of the tokens of the outputs, int32 [vocab_size]
 	Runs      []Script         `json:"runs"`                // consecutive runs of outputs, together the whole vocabulary
 	Languages map[string]int64 `json:"languages"`           // the token of each target language
+	Rules     int              `json:"rules,omitempty"`     // [ScriptRules] of the build that made the export
 	InSource  bool             `json:"in_source,omitempty"` // whether the language's token is in the source, not in the translation's prefix
 }
 
+// ScriptRules is the number of the rules that sort tokens into scripts. By those of earlier builds, 0, some texts lack tokens.
+const ScriptRules = 1
+
 // Script is a run of outputs whose tokens have letters of one writing system.
 type Script struct {
-	Name    string `json:"name"`            // of [unicode.Scripts]; "": no letters, or letters of all scripts
-	Names   bool   `json:"names,omitempty"` // the tokens have capital letters, and may occur in a translation in any script if its source has them
+	Name    string `json:"name"` // of [unicode.Scripts]; "": texts in any script may have the tokens
 	Outputs int    `json:"outputs"`
 }
 

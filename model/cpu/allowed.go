@@ -57,23 +57,32 @@ func (a *allowed) close() {
 // row returns the bits of a sentence.
 func (a *allowed) row(slot int32) []byte { return a.memory[int(slot)*a.bytes:][:a.bytes] }
 
-// source allows a translation to have the names in its source, and the scripts of the languages that the source's tokens name.
+// source allows a translation to have the tokens within its source, and the scripts of the languages that the source's tokens name.
+// A source in Latin letters has the Latin words of its translation, such as names, in its text. For another source all Latin tokens
+// are allowed.
 func (a *allowed) source(slot int32, source []int64) {
 	if a == nil || a.scripts == nil {
 		return
 	}
-	bits, named := a.row(slot), false
+	bits, s := a.row(slot), a.scripts
 	clear(bits)
-	for _, id := range source {
-		if out, ok := a.scripts.names.of(id); ok {
+	s.within(source, func(id int64) {
+		if out, ok := s.outputs.of(id); ok {
 			setBits(bits, out, out+1)
 		}
-		if a.scripts.inSource {
-			named = a.scripts.allow(bits, id) || named
+	})
+	named, others := false, false
+	for _, id := range source {
+		others = others || s.isOther(id)
+		if s.inSource {
+			named = s.allow(bits, id) || named
 		}
 	}
-	if a.scripts.inSource && !named {
+	switch {
+	case s.inSource && !named:
 		setBits(bits, 0, 8*a.bytes)
+	case others:
+		s.set(bits, s.latin)
 	}
 }
 
@@ -118,7 +127,9 @@ func setBits(bits []byte, first, end int) {
 type scripts struct {
 	languages map[int64][]span
 	inSource  bool
-	names     outputs
+	outputs   outputs
+	latin     []span // and the outputs of no particular script
+	within    func(source []int64, add func(id int64))
 }
 
 // span is the outputs from first to end-1.
@@ -137,14 +148,24 @@ func (o outputs) of(id int64) (output int, ok bool) {
 // allow sets the bits of the language that a token names, and reports whether it names one.
 func (s *scripts) allow(bits []byte, token int64) bool {
 	spans, ok := s.languages[token]
-	for _, span := range spans {
-		setBits(bits, span.first, span.end)
-	}
+	s.set(bits, spans)
 	return ok
 }
 
+func (s *scripts) set(bits []byte, spans []span) {
+	for _, span := range spans {
+		setBits(bits, span.first, span.end)
+	}
+}
+
+// isOther reports whether a token has letters that are not Latin.
+func (s *scripts) isOther(id int64) bool {
+	out, ok := s.outputs.of(id)
+	return ok && !slices.ContainsFunc(s.latin, func(l span) bool { return l.first <= out && out < l.end })
+}
+
 // readScripts reads the scripts of the exported folder dir. A language of unknown scripts may have all tokens.
-func readScripts(dir string, m *model.Manifest, of func(language string) (scripts []string)) (*scripts, error) {
+func readScripts(dir string, m *model.Manifest, opts Options) (*scripts, error) {
 	left := m.Spec.VocabSize
 	for _, run := range m.Scripts.Runs {
 		if run.Outputs < 0 || run.Outputs > left {
@@ -155,10 +176,18 @@ func readScripts(dir string, m *model.Manifest, of func(language string) (script
 	if left > 0 {
 		return nil, fmt.Errorf("%w: %d outputs have no script: export again", model.ErrDamaged, left)
 	}
-	names, err := readNames(filepath.Join(dir, model.WeightsFile), m)
-	s := &scripts{languages: map[int64][]span{}, inSource: m.Scripts.InSource, names: names}
+	outputs, err := readOutputs(filepath.Join(dir, model.WeightsFile), m)
+	s := &scripts{languages: map[int64][]span{}, inSource: m.Scripts.InSource, outputs: outputs, within: opts.Within,
+		latin: spans(m.Scripts.Runs, []string{"Latin"})}
+	if s.within == nil {
+		s.within = func(source []int64, add func(id int64)) {
+			for _, id := range source {
+				add(id)
+			}
+		}
+	}
 	for code, token := range m.Scripts.Languages {
-		s.languages[token] = spans(m.Scripts.Runs, of(code))
+		s.languages[token] = spans(m.Scripts.Runs, opts.Scripts(code))
 	}
 	return s, err
 }
@@ -175,8 +204,8 @@ func spans(runs []model.Script, scripts []string) (of []span) {
 	return of
 }
 
-// readNames reads the tokens of the outputs that are names, and returns the outputs by token.
-func readNames(path string, m *model.Manifest) (outputs, error) {
+// readOutputs reads the tokens of the outputs, and returns the outputs by token.
+func readOutputs(path string, m *model.Manifest) (outputs, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -186,18 +215,11 @@ func readNames(path string, m *model.Manifest) (outputs, error) {
 	if err := binary.Read(io.NewSectionReader(f, m.Scripts.Tokens, int64(4*len(tokens))), binary.LittleEndian, tokens); err != nil {
 		return nil, fmt.Errorf("%w: the tokens of the outputs: %w", model.ErrDamaged, err)
 	}
-	out := int32(0)
-	for _, run := range m.Scripts.Runs {
-		for range run.Outputs {
-			token := tokens[out]
-			if token < 0 || int(token) >= len(of) {
-				return nil, fmt.Errorf("%w: output %d is of token %d: export again", model.ErrDamaged, out, token)
-			}
-			if run.Names {
-				of[token] = out
-			}
-			out++
+	for out, token := range tokens {
+		if token < 0 || int(token) >= len(of) {
+			return nil, fmt.Errorf("%w: output %d is of token %d: export again", model.ErrDamaged, out, token)
 		}
+		of[token] = int32(out)
 	}
 	return of, nil
 }

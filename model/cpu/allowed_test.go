@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,46 +16,88 @@ import (
 	"dragoman/model/family"
 	"dragoman/model/modeltest"
 	"dragoman/model/search"
+	"dragoman/tokenizer"
 )
 
 // written returns the scripts of the bundled model's languages.
 func written(language string) []string {
-	return map[string][]string{"ja": {"Han", "Hiragana", "Katakana"}, "zh": {"Han"}, "en": {"Latin"}, "fr": {"Latin"}, "de": {"Latin"}}[language]
+	return map[string][]string{"ja": {"Han", "Hiragana", "Katakana"}, "zh": {"Han"}, "en": {"Latin"}, "fr": {"Latin"}, "de": {"Latin"}, "th": {"Thai"}}[language]
 }
 
 func openScripts(t *testing.T, dir string, scripts func(string) []string) *cpu.Model {
 	t.Helper()
-	m, err := cputest.Runtime(t).Open(t.Context(), dir, cpu.Options{Scripts: scripts})
+	m, err := cputest.Runtime(t).Open(t.Context(), dir, cpu.Options{Scripts: scripts, Within: bundledTokenizer(t).Within})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	return m
 }
 
+func bundledTokenizer(t *testing.T) *tokenizer.Tokenizer {
+	t.Helper()
+	tok, err := family.OpenTokenizer(cputest.Bundled(), "m2m100", nil)
+	require.NoError(t, err)
+	return tok
+}
+
+// everywhere matches pieces of Latin letters that all translations may have.
+var everywhere = regexp.MustCompile(`^▁?([A-Za-z]{1,2}|[\p{Latin}\p{Greek}]|[A-Z0-9]+)$`)
+
 // mayHave reports whether a translation into a language may have a piece, given the source. It checks the letters one by one.
-func mayHave(piece string, id int64, language string, source []int64) bool {
-	letters, latin := 0, 0
-	for _, r := range piece {
-		if unicode.Is(unicode.Latin, r) {
-			latin++
-		}
-		if r != '▁' {
-			letters++
-		}
-		common := unicode.In(r, unicode.Common, unicode.Inherited)
-		if own := slices.ContainsFunc(written(language), func(s string) bool { return unicode.Is(unicode.Scripts[s], r) }); !own && !common && !unicode.Is(unicode.Latin, r) {
-			return slices.Contains(source, id) && strings.ContainsFunc(piece, unicode.IsUpper)
-		}
+func mayHave(tok *tokenizer.Tokenizer, piece string, id int64, language string, source []int64) bool {
+	scripts, text := written(language), tok.Decode(source)
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Common) }) {
+		scripts = append([]string{"Latin"}, scripts...)
 	}
-	return latin == 0 || latin < letters || letters <= 2 || slices.Contains(written(language), "Latin") ||
-		slices.Contains(source, id) && strings.ContainsFunc(piece, unicode.IsUpper)
+	foreign := strings.ContainsFunc(piece, func(r rune) bool {
+		return !unicode.In(r, unicode.Common, unicode.Inherited) && !slices.ContainsFunc(scripts, func(s string) bool { return unicode.Is(unicode.Scripts[s], r) })
+	})
+	within := false
+	tok.Within(source, func(found int64) { within = within || found == id })
+	return !foreign || within || everywhere.MatchString(piece)
+}
+
+// A translation may have all pieces that a good one needs, and none of other languages.
+func TestAllowed(t *testing.T) {
+	tok, m := bundledTokenizer(t), openScripts(t, cputest.Exported(t, cputest.Bundled(), model.INT8), written)
+	for name, c := range map[string]struct{ from, to, source, needed, foreign string }{
+		"a name":                  {"en", "ja", "Mary lives in Boston.", "Maryはボストン(Boston)に住んでいます。", "because weil"},
+		"a name between letters":  {"en", "zh", "Mary uses Facebook.", "Mary使用Facebook。", "ています because"},
+		"an acronym":              {"fr", "ja", "L'OTAN a été fondée en 1949.", "NATOは1949年に設立された。", "weil because"},
+		"a name of other letters": {"ja", "fr", "トムはマイクロソフトで働いている。", "Tom travaille chez Microsoft.", "私は"},
+		"a quoted word":           {"fr", "de", "Il a écrit « トム » au tableau.", "Er schrieb „トム“ an die Tafel.", "ています"},
+		"a name of a third kind":  {"ja", "zh", "Tomは東京に行きました。", "Tom去了Tokyo。", ""},
+		"punctuation":             {"en", "fr", "\"Yes,\" he said – 3 € (20%)…", "« Oui, » a-t-il dit — 3 € (20 %)…", "と言"},
+		"brackets":                {"en", "ja", "He said: \"No!\"", "彼は「いいえ!」、『ノー』と言った。〜・", "nein"},
+		"only digits":             {"en", "ja", "3 + 4 = 7", "3+4=7。", "three"},
+		"nothing":                 {"en", "ja", "", "", "the"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source, err := tok.Encode(c.from, c.to, c.source)
+			require.NoError(t, err)
+			allowed, err := m.Allows(source, append([]int64{m.Spec().DecoderStart}, tok.Forced(c.from, c.to)...))
+			require.NoError(t, err)
+			needed, err := tok.EncodeTarget(c.needed)
+			require.NoError(t, err)
+			for _, id := range append(needed, m.Spec().EOS) {
+				piece, _ := tok.Piece(id)
+				assert.True(t, allowed[id], "needed: %q", piece)
+			}
+			foreign, err := tok.EncodeTarget(c.foreign)
+			require.NoError(t, err)
+			for _, id := range foreign {
+				if piece, _ := tok.Piece(id); strings.ContainsFunc(piece, unicode.IsLetter) && !everywhere.MatchString(piece) {
+					assert.False(t, allowed[id], "foreign: %q", piece)
+				}
+			}
+		})
+	}
 }
 
 // With scripts a translation has only pieces of its scripts. A greedy translation that had only such pieces before is unchanged.
 func TestScripts(t *testing.T) {
 	g := modeltest.Bundled(t)
 	cases, dir := modeltest.Sample(3, g.Cases), cputest.Exported(t, cputest.Bundled(), model.INT8)
-	tok, err := family.OpenTokenizer(cputest.Bundled(), "m2m100", nil)
-	require.NoError(t, err)
+	tok := bundledTokenizer(t)
 	languages := map[int64]string{}
 	for _, code := range tok.Languages() {
 		id, _ := tok.LanguageID(code)
@@ -70,7 +113,7 @@ func TestScripts(t *testing.T) {
 			allowed := func(tokens []int64) bool {
 				return !slices.ContainsFunc(tokens, func(id int64) bool {
 					piece, ok := tok.Piece(id)
-					return ok && !mayHave(piece, id, language, c.Source)
+					return ok && !mayHave(tok, piece, id, language, c.Source)
 				})
 			}
 			require.True(t, allowed(after[i].Tokens), "%s into %s: %q", setting, language, tok.Decode(after[i].Tokens))
@@ -111,12 +154,12 @@ func TestScriptsOfNoLanguage(t *testing.T) {
 	manifest.Scripts.Languages = told // the first token of these sources
 	require.NoError(t, manifest.Write(dir))
 	m := openScripts(t, dir, func(string) []string { return []string{"Thai"} })
-	tok, err := family.OpenTokenizer(cputest.Bundled(), "m2m100", nil)
-	require.NoError(t, err)
+	tok := bundledTokenizer(t)
 	for i, r := range decode(t, m, options, cases) {
 		for _, id := range r.Tokens {
 			piece, ok := tok.Piece(id)
-			assert.False(t, ok && strings.ContainsFunc(piece, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "case %d has %q", i, piece)
+			han := ok && strings.ContainsFunc(piece, func(r rune) bool { return unicode.Is(unicode.Han, r) })
+			assert.False(t, han && !mayHave(tok, piece, id, "th", cases[i].Source), "case %d has %q", i, piece)
 		}
 	}
 }

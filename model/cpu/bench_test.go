@@ -3,8 +3,10 @@ package cpu_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,18 +19,21 @@ import (
 	"dragoman/model"
 	"dragoman/model/cpu"
 	"dragoman/model/cpu/cputest"
+	"dragoman/model/family"
 	"dragoman/model/modeltest"
+	"dragoman/tokenizer"
 )
 
 // BenchmarkStep times a decoder step of S sentences with W beams, 24 to 62 tokens after the prefix, and sources of 32 tokens.
 // Two of five beams fork at every step. It uses the bundled model unless DRAGOMAN_BENCH_MODELS names a folder with exports as
-// int8/ and fp32/, and DRAGOMAN_BENCH_THREADS threads, by default 1.
+// int8/ and fp32/, and DRAGOMAN_BENCH_THREADS threads, by default 1. DRAGOMAN_BENCH_SCRIPTS names the scripts of the target
+// language, such as "Han Hiragana Katakana"; then translations of sources in Latin letters have only tokens of these scripts.
 //
 // cpu-ms/step is the CPU time of the process, which depends less on other load of the machine than elapsed time does.
 func BenchmarkStep(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		m := benchModel(b, precision)
-		for _, size := range [][2]int{{1, 1}, {8, 1}, {16, 1}, {32, 1}, {1, 5}, {4, 5}, {16, 5}, {32, 5}} {
+		for _, size := range [][2]int{{1, 1}, {8, 1}, {16, 1}, {32, 1}, {64, 1}, {1, 5}, {4, 5}, {16, 5}, {32, 5}} {
 			b.Run(fmt.Sprintf("%s/sentences=%d/beams=%d", precision, size[0], size[1]), func(b *testing.B) {
 				benchmarkStep(b, m, size[0], size[1])
 			})
@@ -42,7 +47,7 @@ func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
 	for i := range beams {
 		tokens[i], parents[i] = int64(10+i), i-i%2
 	}
-	feeds := make([]model.Feed, sentences)
+	feeds, sources := make([]model.Feed, sentences), benchSources(b, m.Spec(), sentences)
 	batch, err := m.NewBatch(model.Limits{Rows: sentences * beams, MaxLength: limit})
 	require.NoError(b, err)
 	defer batch.Close()
@@ -57,7 +62,7 @@ func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
 		for batch.Len() > 0 {
 			batch.Leave(0)
 		}
-		require.NoError(b, batch.Join(b.Context(), randomSources(m.Spec(), sentences)))
+		require.NoError(b, batch.Join(b.Context(), sources))
 		feed(prefix(m.Spec()), nil)
 		feed(tokens, make([]int, beams))
 		for range past {
@@ -124,7 +129,12 @@ func BenchmarkIdentical(b *testing.B) {
 func benchModel(b *testing.B, precision model.Precision) model.Model {
 	threads, err := strconv.Atoi(cmp.Or(os.Getenv("DRAGOMAN_BENCH_THREADS"), "1"))
 	require.NoError(b, err)
-	m, err := cputest.Runtime(b).Open(b.Context(), cputest.Benchmarked(b, precision), cpu.Options{Threads: threads, Scripts: benchScripts()})
+	dir := cputest.Benchmarked(b, precision)
+	opts := cpu.Options{Threads: threads, Scripts: benchScripts()}
+	if opts.Scripts != nil {
+		opts.Within = benchTokenizer(b, dir).Within
+	}
+	m, err := cputest.Runtime(b).Open(b.Context(), dir, opts)
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		require.NoError(b, m.Close())
@@ -140,6 +150,35 @@ func benchScripts() func(string) []string {
 		return nil
 	}
 	return func(string) []string { return names }
+}
+
+func benchTokenizer(b *testing.B, dir string) *tokenizer.Tokenizer {
+	m, err := model.ReadManifest(dir)
+	require.NoError(b, err)
+	tok, err := family.OpenTokenizer(dir, m.Family, m.Languages)
+	require.NoError(b, err)
+	return tok
+}
+
+// benchSources returns random sentences. With scripts they are of Latin pieces, frequent ones first, as in a text.
+func benchSources(b *testing.B, spec model.Spec, n int) [][]int64 {
+	sources := randomSources(spec, n)
+	if benchScripts() == nil {
+		return sources
+	}
+	tok, word, rng := benchTokenizer(b, cputest.Benchmarked(b, model.INT8)), regexp.MustCompile(`^▁?[A-Za-z]+$`), rand.New(rand.NewPCG(1, 2))
+	var latin []int64
+	for id := range int64(tok.Size()) {
+		if piece, ok := tok.Piece(id); ok && word.MatchString(piece) {
+			latin = append(latin, id)
+		}
+	}
+	for _, source := range sources {
+		for i := range source {
+			source[i] = latin[int(math.Pow(float64(len(latin)), rng.Float64()))-1]
+		}
+	}
+	return sources
 }
 
 // randomSources returns independent random sentences of 32 tokens.

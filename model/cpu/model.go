@@ -25,9 +25,12 @@ type Options struct {
 	// NoShortlist makes all tokens candidates, also for a model with a lexical shortlist.
 	NoShortlist bool
 	// Scripts returns the writing systems of a language, by the names of [unicode.Scripts]; none: unknown. With Scripts, if the
-	// export has scripts (see [model.Manifest]), translations have only tokens of their language's scripts, of no script, and of
-	// their source. nil: all tokens are allowed.
+	// export has scripts (see [model.Manifest]), translations have only tokens of their language's scripts, of any script, and
+	// those within their source, and Latin ones if the source has letters that are not Latin. nil: all tokens are allowed.
 	Scripts func(language string) []string
+	// Within calls add with the tokens whose text is within a source, see [tokenizer.Tokenizer.Within]. It must be safe for
+	// concurrent use. nil: the source's own tokens.
+	Within func(source []int64, add func(id int64))
 }
 
 // Model is an exported model in ONNX Runtime: a session for the encoder and one for the decoder step. It implements model.Model.
@@ -61,7 +64,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	m := &Model{manifest: manifest, memory: r.memory, resident: objects, noShortlist: opts.NoShortlist,
 		threads: cmp.Or(opts.Threads, runtime.NumCPU())}
 	if opts.Scripts != nil && manifest.Scripts != nil {
-		if m.scripts, err = readScripts(dir, manifest, opts.Scripts); err != nil {
+		if m.scripts, err = readScripts(dir, manifest, opts); err != nil {
 			return nil, err
 		}
 	}

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"encoding/binary"
 	"io"
+	"regexp"
 	"slices"
-	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
@@ -36,49 +35,33 @@ func orderScripts(ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) (o
 		return nil, nil
 	}
 	order, runs := scriptOrder(t, m.Spec.VocabSize)
-	m.Scripts = &model.Scripts{Runs: runs, Languages: tokens, InSource: inSource}
+	m.Scripts = &model.Scripts{Runs: runs, Languages: tokens, InSource: inSource, Rules: model.ScriptRules}
 	return order, nil
 }
 
-// shortLatin is the maximum length of a piece of Latin letters that counts as a piece of no script, so that names and
-// abbreviations in texts of other scripts can be spelled with such pieces.
-const shortLatin = 2
-
 // scriptOrder returns the ids of a vocabulary, sorted by the scripts of their pieces, and the number of outputs of each script.
-// Pieces without letters come first, together with ids that are not pieces of the tokenizer, then the scripts by name, each with
-// its capitalized pieces (names) at the end.
+// Pieces of no particular script come first, together with ids that are not pieces of the tokenizer, then the scripts by name.
 func scriptOrder(t *tokenizer.Tokenizer, vocab int) (order []int32, runs []model.Script) {
-	scripts, known := make([]model.Script, vocab), map[rune]string{}
+	scripts, known := make([]string, vocab), map[rune]string{}
 	order = make([]int32, vocab)
 	for id := range vocab {
 		order[id] = int32(id)
 		if piece, ok := t.Piece(int64(id)); ok {
-			scripts[id].Name = scriptOf(piece, known)
-			scripts[id].Names = scripts[id].Name != "" && strings.ContainsFunc(piece, unicode.IsUpper)
+			scripts[id] = scriptOf(piece, known)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(scripts[a].Name, scripts[b].Name), names(scripts[a])-names(scripts[b]))
-	})
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(scripts[a], scripts[b]) })
 	for i, id := range order {
 		if i == 0 || scripts[id] != scripts[order[i-1]] {
-			runs = append(runs, scripts[id])
+			runs = append(runs, model.Script{Name: scripts[id]})
 		}
 		runs[len(runs)-1].Outputs++
 	}
 	return order, runs
 }
 
-func names(s model.Script) int {
-	if s.Names {
-		return 1
-	}
-	return 0
-}
-
-// scriptOf returns the name of a piece's script, as in [unicode.Scripts]; "" for a piece without letters of a particular script.
-// Of several scripts it returns the one with the fewest languages, because Latin letters and ideographs are mixed with other
-// scripts.
+// scriptOf returns the name of a piece's script, as in [unicode.Scripts]; "" for a piece that texts in any script may have. Of
+// several scripts it returns the one with the fewest languages, because Latin letters and ideographs are mixed with other scripts.
 func scriptOf(piece string, known map[rune]string) (script string) {
 	for _, r := range piece {
 		s, ok := known[r]
@@ -90,11 +73,15 @@ func scriptOf(piece string, known map[rune]string) (script string) {
 			script = s
 		}
 	}
-	if script == "Latin" && utf8.RuneCountInString(strings.TrimPrefix(piece, "▁")) <= shortLatin {
+	if everywhere.MatchString(piece) {
 		return ""
 	}
 	return script
 }
+
+// everywhere matches pieces with letters that texts in any script may have: bytes, single letters of Latin and Greek, which are
+// symbols and units, two letters, with which names are spelled, and acronyms.
+var everywhere = regexp.MustCompile(`^(?:<0x[0-9A-F]{2}>|▁?(?:[\p{Latin}\p{Greek}]|[A-Za-z]{2}|[A-Z0-9]+))$`)
 
 func rarity(script string) int {
 	if i := slices.Index([]string{"", "Latin", "Han"}, script); i >= 0 {
