@@ -27,7 +27,8 @@ import (
 // BenchmarkStep times a decoder step of S sentences with W beams, 24 to 62 tokens after the prefix, and sources of 32 tokens.
 // Two of five beams fork at every step. It uses the bundled model unless DRAGOMAN_BENCH_MODELS names a folder with exports as
 // int8/ and fp32/, and DRAGOMAN_BENCH_THREADS threads, by default 1. DRAGOMAN_BENCH_SCRIPTS names the scripts of the target
-// language, such as "Han Hiragana Katakana"; then translations of sources in Latin letters have only tokens of these scripts.
+// language, such as "Han Hiragana Katakana", or of several languages with commas between, which sentences then have in turns. Sources
+// are then in Latin letters, and translations have only tokens of these scripts.
 //
 // cpu-ms/step is the CPU time of the process, which depends less on other load of the machine than elapsed time does.
 func BenchmarkStep(b *testing.B) {
@@ -51,19 +52,25 @@ func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
 	batch, err := m.NewBatch(model.Limits{Rows: sentences * beams, MaxLength: limit})
 	require.NoError(b, err)
 	defer batch.Close()
+	step := func() {
+		_, err := batch.Step(b.Context(), feeds, k)
+		require.NoError(b, err)
+	}
 	feed := func(tokens []int64, parents []int) {
 		for i := range feeds {
 			feeds[i] = model.Feed{Tokens: tokens, Parents: parents}
 		}
-		_, err := batch.Step(b.Context(), feeds, k)
-		require.NoError(b, err)
+		step()
 	}
 	begin := func() {
 		for batch.Len() > 0 {
 			batch.Leave(0)
 		}
 		require.NoError(b, batch.Join(b.Context(), sources))
-		feed(prefix(m.Spec()), nil)
+		for i := range feeds {
+			feeds[i] = model.Feed{Tokens: prefix(m.Spec(), i)}
+		}
+		step()
 		feed(tokens, make([]int, beams))
 		for range past {
 			feed(tokens, parents)
@@ -130,7 +137,7 @@ func benchModel(b *testing.B, precision model.Precision) model.Model {
 	threads, err := strconv.Atoi(cmp.Or(os.Getenv("DRAGOMAN_BENCH_THREADS"), "1"))
 	require.NoError(b, err)
 	dir := cputest.Benchmarked(b, precision)
-	opts := cpu.Options{Threads: threads, Scripts: benchScripts()}
+	opts := cpu.Options{Threads: threads, Scripts: benchScripts(b, dir)}
 	if opts.Scripts != nil {
 		opts.Within = benchTokenizer(b, dir).Within
 	}
@@ -143,13 +150,17 @@ func benchModel(b *testing.B, precision model.Precision) model.Model {
 	return m
 }
 
-// benchScripts returns the scripts of all languages if DRAGOMAN_BENCH_SCRIPTS names some.
-func benchScripts() func(string) []string {
-	names := strings.Fields(os.Getenv("DRAGOMAN_BENCH_SCRIPTS"))
-	if names == nil {
+// benchScripts returns the scripts of languages by the remainder of their tokens, see [prefix], if DRAGOMAN_BENCH_SCRIPTS is set.
+func benchScripts(b *testing.B, dir string) func(string) []string {
+	lists := strings.Split(os.Getenv("DRAGOMAN_BENCH_SCRIPTS"), ",")
+	if lists[0] == "" {
 		return nil
 	}
-	return func(string) []string { return names }
+	m, err := model.ReadManifest(dir)
+	require.NoError(b, err)
+	return func(code string) []string {
+		return strings.Fields(lists[int(m.Scripts.Languages[code])%len(lists)])
+	}
 }
 
 func benchTokenizer(b *testing.B, dir string) *tokenizer.Tokenizer {
@@ -163,7 +174,7 @@ func benchTokenizer(b *testing.B, dir string) *tokenizer.Tokenizer {
 // benchSources returns random sentences. With scripts they are of Latin pieces, frequent ones first, as in a text.
 func benchSources(b *testing.B, spec model.Spec, n int) [][]int64 {
 	sources := randomSources(spec, n)
-	if benchScripts() == nil {
+	if os.Getenv("DRAGOMAN_BENCH_SCRIPTS") == "" {
 		return sources
 	}
 	tok, word, rng := benchTokenizer(b, cputest.Benchmarked(b, model.INT8)), regexp.MustCompile(`^▁?[A-Za-z]+$`), rand.New(rand.NewPCG(1, 2))
@@ -194,8 +205,12 @@ func randomSources(spec model.Spec, n int) [][]int64 {
 	return sources
 }
 
-// prefix returns the forced prefix of an arbitrary language.
-func prefix(spec model.Spec) []int64 { return []int64{spec.DecoderStart, int64(spec.VocabSize - 50)} }
+// prefix returns the forced prefix of the language of sentence i.
+func prefix(spec model.Spec, i int) []int64 {
+	n := 1 + strings.Count(os.Getenv("DRAGOMAN_BENCH_SCRIPTS"), ",")
+	last := spec.VocabSize - 50
+	return []int64{spec.DecoderStart, int64(last - last%n + i%n)}
+}
 
 // cpuTime returns the process's user and system time.
 func cpuTime() time.Duration {

@@ -143,7 +143,7 @@ func firstStep(m model.Model) (c model.Candidates, err error) {
 	if err := b.Join(context.Background(), randomSources(m.Spec(), 1)); err != nil {
 		return c, err
 	}
-	c, err = b.Step(context.Background(), []model.Feed{{Tokens: prefix(m.Spec())}}, 10)
+	c, err = b.Step(context.Background(), []model.Feed{{Tokens: prefix(m.Spec(), 0)}}, 10)
 	// The slices belong to the batch.
 	return model.Candidates{
 		K: c.K, LogProbs: slices.Clone(c.LogProbs), IDs: slices.Clone(c.IDs), LogSumExp: slices.Clone(c.LogSumExp),

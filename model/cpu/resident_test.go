@@ -65,7 +65,7 @@ func TestIdleMemory(t *testing.T) {
 		for step := range steps {
 			f := model.Feed{Tokens: []int64{10}, Parents: []int{0}}
 			if step == 0 {
-				f = model.Feed{Tokens: prefix(m.Spec())}
+				f = model.Feed{Tokens: prefix(m.Spec(), 0)}
 			}
 			_, err := b.Step(t.Context(), slices.Repeat([]model.Feed{f}, rows), 10)
 			require.NoError(t, err)

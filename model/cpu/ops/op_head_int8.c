@@ -78,16 +78,19 @@ static int64_t only(const Head *h, float *out, const float *logits, const uint8_
     int64_t end = n - i < PANEL ? n : i + PANEL;
     unsigned bits = bits_of(h, mask, panel);
     if (are_few(h, bits)) bits = 0;
-    for (int64_t j = i; j < end; j++) out[j] = bits >> (j - i) & 1 ? logits[j] : never;
+    if (bits == (1u << PANEL) - 1)
+      memcpy(out + i, logits + i, PANEL * sizeof *out);
+    else
+      for (int64_t j = i; j < end; j++) out[j] = bits >> (j - i) & 1 ? logits[j] : never;
     count += __builtin_popcount(bits);
   }
   return count;
 }
 
-// all reports whether all outputs of a whole unit are allowed.
-static int all(const uint8_t *bits) {
+// all reports whether all bytes of the bits of a whole unit have a value.
+static int all(const uint8_t *bits, uint8_t value) {
   for (int64_t i = 0; i < TOGETHER * PANEL / 8; i++)
-    if (bits[i] != 0xff) return 0;
+    if (bits[i] != value) return 0;
   return 1;
 }
 
@@ -157,9 +160,11 @@ static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n
     ExpSum *part = h->sums + r * h->parts + panel / TOGETHER;
     const float *logits = acc;
     if (h->bias) kernels->add_bias(biased, acc, h->scale[r], h->bias + panel * PANEL, width), logits = biased;
-    const uint8_t *bits = row->mask ? row->mask->bits : NULL;
-    if (bits && !(width == TOGETHER * PANEL && all(bits + panel * PANEL / 8))) {
+    const uint8_t *bits = row->mask ? row->mask->bits : NULL, *part_bits = bits ? bits + panel * PANEL / 8 : NULL;
+    int whole = bits && width == TOGETHER * PANEL;
+    if (bits && !(whole && all(part_bits, 0xff))) {
       if (h->samples) sample(h, row, logits, scale_of(h, r), panel, width);
+      if (whole && all(part_bits, 0)) continue;
       if (!only(h, biased, logits, bits, panel, width)) continue;
       logits = biased;
     }
