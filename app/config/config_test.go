@@ -31,7 +31,7 @@ func TestParseDefaults(t *testing.T) {
 		GlossaryMaxTerms: 10_000, GlossaryMaxBytes: 1 << 20, GlossariesPerKey: 100,
 		MemoryMaxEntries: 1_000_000, MemoryMaxBytes: 1 << 30, MemoriesPerKey: 100,
 		LiveSessions: 1000, LiveMaxChars: 20_000, LiveIdle: 5 * time.Minute,
-		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true, Shortlist: true,
+		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true, Shortlist: true, Scripts: Automatic,
 		LogLevel: slog.LevelInfo, LogFormat: "text", AutoPullStorage: 20 << 30,
 	}, cfg)
 }
@@ -68,7 +68,7 @@ func TestParseValues(t *testing.T) {
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true, Family: "nllb",
 		Repositories: []string{"/models", "more models"},
 		Precision:    "fp32", Device: CUDA, CUDADevices: []int{0, 2}, Threads: 3, Library: "/lib/ort.so",
-		Token: "secret=with=signs", Endpoint: "https://mirror", ModelIndex: "https://mirror/records", Offline: true, Scripts: true,
+		Token: "secret=with=signs", Endpoint: "https://mirror", ModelIndex: "https://mirror/records", Offline: true, Scripts: Yes,
 		Beams: 1, MaxLength: 64, MaxBeams: 4, MaxLengthLimit: 500, MaxRecords: 7, MaxChars: 99, MaxSentences: 8, MaxTokens: 9, MaxBodyBytes: 1000, RequestMemory: 1 << 30,
 		KeysFile: "/keys", RateLimit: access.Rate{N: 10, Per: time.Second}, RateBurst: 20,
 		CharLimit: access.Rate{N: 100_000, Per: time.Minute}, TrustedProxies: []string{"10.0.0.0/8", "::1"},
@@ -193,6 +193,7 @@ func TestParseRefuses(t *testing.T) {
 		{"JOB_WEBHOOK_SECRET=whsec_c2hvcnQ=", "JOB_WEBHOOK_SECRET: use whsec_ and 24 to 64 random bytes in base64, such as what `echo whsec_$(openssl rand -base64 32)` prints"},
 		{"JOB_WEBHOOK_PRIVATE=x", `JOB_WEBHOOK_PRIVATE="x": use true or false`},
 		{"LOG_FORMAT=xml", `LOG_FORMAT="xml": use text or json`},
+		{"TARGET_SCRIPTS=maybe", `TARGET_SCRIPTS="maybe": use auto, true or false`},
 		{"HF_HUB_OFFLINE=maybe", `HF_HUB_OFFLINE="maybe": use true or false`},
 		{"MODEL_REVISION=main", `MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},
 		{"APP_PORT=x THREADS=y", `APP_PORT="x": use a whole number; THREADS="y": use a whole number`},

@@ -24,6 +24,32 @@ func (s *Switch) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Choice is a [Switch] that may also be left to the program.
+type Choice string
+
+// The choices.
+const (
+	Automatic Choice = "auto"
+	Yes       Choice = "true"
+	No        Choice = "false"
+)
+
+// UnmarshalText parses a choice.
+func (c *Choice) UnmarshalText(text []byte) error {
+	var s Switch
+	switch err := s.UnmarshalText(text); {
+	case strings.EqualFold(strings.TrimSpace(string(text)), string(Automatic)):
+		*c = Automatic
+	case err != nil:
+		return errors.New("use auto, true or false")
+	case bool(s):
+		*c = Yes
+	default:
+		*c = No
+	}
+	return nil
+}
+
 // Size is a number of bytes, with or without a unit: 1000000, 64MiB, 64Mi, 1.5 GB; MiB and Mi are 1<<20 bytes, MB and M are a
 // million.
 type Size int64

@@ -10,6 +10,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cuda"
+	"dragoman/tokenizer"
 )
 
 // backend runs models.
@@ -27,7 +28,7 @@ type backend interface {
 	// backend. start returns the maximum of the engines' host memory, as needs does. start fails with a [catalog.NoRoomError] if
 	// devices have no room for the model, but would have room without other models. An error that wraps errElsewhere means that
 	// another backend may run the model. When ctx is done, start ends soon, with ctx's error.
-	start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (engines *engine.Engine, bytes int64, err error)
+	start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, tok *tokenizer.Tokenizer, decoding engine.Config) (engines *engine.Engine, bytes int64, err error)
 	close() error
 }
 

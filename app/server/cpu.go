@@ -10,6 +10,7 @@ import (
 	"dragoman/app/text/language"
 	"dragoman/model"
 	"dragoman/model/cpu"
+	"dragoman/tokenizer"
 )
 
 // modelRuntime is the part of ONNX Runtime that the program uses.
@@ -98,7 +99,13 @@ func stateBytes(cfg engine.Config, spec model.Spec, f model.Footprint) int64 {
 	return state
 }
 
-func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
+// targetScripts reports whether translations of a model on the CPU have only tokens in the scripts of the target language and of
+// the source.
+func targetScripts(cfg config.Config, m *model.Manifest) bool {
+	return cfg.Scripts != config.No && m.Scripts != nil && m.Scripts.Rules == model.ScriptRules
+}
+
+func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, tok *tokenizer.Tokenizer, decoding engine.Config) (*engine.Engine, int64, error) {
 	workers, threads := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
 	share, err := c.cores.Join(threads)
 	if err != nil {
@@ -106,11 +113,10 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	}
 	decoding.Cores = share
 	opts := cpu.Options{Threads: threads, Verify: cfg.Verify, NoShortlist: !bool(cfg.Shortlist)}
-	if cfg.Scripts {
-		opts.Scripts = language.Scripts
-		if m.Scripts == nil {
-			decoding.Log.Warn("TARGET_SCRIPTS has no effect on this model: it needs several languages, PRECISION=int8 and an export by this version", "model", m.Source)
-		}
+	if targetScripts(cfg, m) {
+		opts.Scripts, opts.Within = language.Scripts, tok.Within
+	} else if cfg.Scripts == config.Yes {
+		decoding.Log.Warn("TARGET_SCRIPTS has no effect on this model: it needs several languages, PRECISION=int8 and an export by this version", "model", m.Source)
 	}
 	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)
@@ -126,7 +132,7 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	}
 	state := int64(workers) * stateBytes(decoding, m.Spec, models[0].Footprint())
 	decoding.Log.Info("decoding", "device", c.device(), "workers", workers, "threads", threads, "rows", max(decoding.Rows, decoding.MaxBeams),
-		"max_beams", decoding.MaxBeams, "max_length", decoding.MaxLength, "state_bytes_at_most", state)
+		"max_beams", decoding.MaxBeams, "max_length", decoding.MaxLength, "target_scripts", opts.Scripts != nil, "state_bytes_at_most", state)
 	engines, err := engine.Start(decoding, models...)
 	return engines, bytes, err
 }

@@ -13,6 +13,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cuda"
+	"dragoman/tokenizer"
 )
 
 // gpuRuntime is the part of ONNX Runtime with its CUDA provider that the program uses.
@@ -103,7 +104,7 @@ func (g *gpuBackend) accepts(m *model.Manifest) error {
 	return nil
 }
 
-func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (*engine.Engine, int64, error) {
+func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, _ *tokenizer.Tokenizer, decoding engine.Config) (*engine.Engine, int64, error) {
 	if err := g.accepts(m); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", dir, err)
 	}

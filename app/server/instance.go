@@ -93,7 +93,7 @@ func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s c
 	engineConfig.Pool = state
 	engineConfig.Joints = translate.Joints(tok)
 	engineConfig.Log = l.log.With("model", s.Name, "version", s.Version)
-	engines, bytes, err := on.start(ctx, cfg, s.Dir, s.Manifest, engineConfig)
+	engines, bytes, err := on.start(ctx, cfg, s.Dir, s.Manifest, tok, engineConfig)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,10 +21,11 @@ type openings struct {
 	modelRuntime
 	gpus   *fakeGPUs
 	verify []model.Verify
+	opts   cpu.Options // of the last model
 }
 
 func (o *openings) Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error) {
-	o.verify = append(o.verify, opts.Verify)
+	o.verify, o.opts = append(o.verify, opts.Verify), opts
 	return o.modelRuntime.Open(ctx, dir, opts)
 }
 
@@ -84,6 +86,31 @@ func TestWorkers(t *testing.T) {
 			}
 			assert.Positive(t, state[1])
 			assert.Equal(t, 3*state[1], state[3])
+		})
+	}
+}
+
+// TARGET_SCRIPTS limits the tokens of int8 models of several languages, unless it is false.
+func TestTargetScripts(t *testing.T) {
+	for _, c := range []struct {
+		precision, setting string
+		on, warned         bool
+	}{
+		{"int8", "", true, false}, {"int8", "auto", true, false}, {"int8", "true", true, false}, {"int8", "false", false, false},
+		{"fp32", "", false, false}, {"fp32", "Auto", false, false}, {"fp32", "on", false, true},
+	} {
+		t.Run(c.precision+c.setting, func(t *testing.T) {
+			var log bytes.Buffer
+			o := &openings{}
+			p := &program{
+				environ: environment("DEVICE=cpu", "PRECISION="+c.precision, "TARGET_SCRIPTS="+c.setting), stderr: &log, loadRuntime: o.load,
+			}
+			b, err := loaderOf(t, p).load(t.Context(), nil)
+			require.NoError(t, err)
+			require.NoError(t, b.Close())
+			assert.Equal(t, c.on, o.opts.Scripts != nil && o.opts.Within != nil)
+			assert.Contains(t, log.String(), fmt.Sprintf(`"target_scripts":%t`, c.on))
+			assert.Equal(t, c.warned, strings.Contains(log.String(), "TARGET_SCRIPTS has no effect"))
 		})
 	}
 }
