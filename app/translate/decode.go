@@ -388,7 +388,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 			x.chain = &chain{source: x.Text}
 		}
 		x.chain.add(x)
-		x.before = "" // in another language
+		x.before, x.examples = "", nil // in another language
 		kept, err := x.Kept(w.ctx, o.text)
 		if err == nil {
 			err = w.begin(x, x.step.next, kept)

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,9 +32,33 @@ func (rec *record) before(w *work, recent, sentences []markup.Sentence) string {
 	return lines.String()
 }
 
+// mostExamples is the maximum number of similar sentences that a language model is told.
+const mostExamples = 3
+
+// isPrompted reports whether a language model translates the sentence into the target language of its route.
+func (x *sentence) isPrompted() bool { return x.step.model.Prompted != nil && x.step.next == nil }
+
+// setExamples makes examples for a language model of similar sentences.
+func (x *sentence) setExamples(matches []MemoryMatch) {
+	if !x.isPrompted() {
+		return
+	}
+	for _, m := range matches[:min(len(matches), mostExamples)] {
+		x.examples = append(x.examples, prompt.Example{Source: m.Source, Target: m.Target})
+	}
+}
+
+// told returns what a language model is told beside the text, besides its terms, for the key of the cache.
+func (x *sentence) told() string {
+	if len(x.examples) == 0 {
+		return x.before
+	}
+	return fmt.Sprintf("%s%q", x.before, x.examples)
+}
+
 // guide returns what a language model is told beside the text of a sentence.
 func (x *sentence) guide() *prompt.Guide {
-	g := &prompt.Guide{Try: x.tries}
+	g := &prompt.Guide{Try: x.tries, Examples: x.examples}
 	for line := range strings.Lines(x.before) {
 		g.Before = append(g.Before, strings.TrimSuffix(line, "\n"))
 	}

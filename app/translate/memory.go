@@ -54,7 +54,7 @@ func (w *work) recallMemory(ctx context.Context, sentences []*sentence) (rest []
 		return sentences, nil, nil
 	}
 	for _, x := range sentences {
-		matches, err := w.memory.Find(ctx, x.step.from, x.step.last().to, x.Text, w.nearWanted())
+		matches, err := w.memory.Find(ctx, x.step.from, x.step.last().to, x.Text, w.nearWanted(x))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -69,17 +69,22 @@ func (w *work) recallMemory(ctx context.Context, sentences []*sentence) (rest []
 		if x.near, err = w.nearOf(x, matches); err != nil {
 			return nil, nil, err
 		}
+		x.setExamples(matches)
 		rest = append(rest, x)
 	}
 	return rest, known, nil
 }
 
-// nearWanted returns the number of similar sentences that a request can use.
-func (w *work) nearWanted() int {
-	if w.req.Memory.Least > 0 {
-		return max(1, w.req.Alternatives-1)
+// nearWanted returns the number of similar sentences that a request can use for a sentence.
+func (w *work) nearWanted(x *sentence) int {
+	least := 0
+	switch {
+	case x.isPrompted():
+		least = mostExamples
+	case w.req.Memory.Least > 0:
+		least = 1
 	}
-	return max(0, w.req.Alternatives-1)
+	return max(least, w.req.Alternatives-1)
 }
 
 // last returns the last step of a route.

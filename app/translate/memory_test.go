@@ -12,6 +12,7 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/fault"
 	"dragoman/app/translate/cache"
+	"dragoman/model/prompt"
 )
 
 // remembering is a memory: the translations of texts, and similar texts, in place of a language between > signs.
@@ -204,4 +205,42 @@ func TestMemoryFails(t *testing.T) {
 	assert.EqualError(t, s.Check(t.Context(), req), "unknown")
 	_, err = service(t, runes{}, &upper{}).Translate(t.Context(), req)
 	assert.Equal(t, fault.NotOffered, fault.Explain(err, fault.Situation{}).Kind)
+}
+
+// A language model is told the similar sentences, and its translations with other ones are others in the cache.
+func TestMemoryGivesExamples(t *testing.T) {
+	m := &remembering{near: map[string]string{"en>fr One.": "Presque un."}}
+	stored, err := cache.New(cache.Config{Bytes: 1 << 20})
+	require.NoError(t, err)
+	told := &guided{}
+	c := config(runes{}, told)
+	c.Memories, c.Prompted, c.Cache = m, &Prompted{}, stored
+	s, req := c.start(t), texts("One. Two.")
+	req.Memory = &MemoryRef{Owner: "me", ID: "m"}
+	for range 2 {
+		_, err = s.Translate(t.Context(), req)
+		require.NoError(t, err)
+	}
+	example := []prompt.Example{{Source: "like One.", Target: "Presque un."}}
+	assert.Equal(t, [][]prompt.Example{example, nil}, told.examples, "the second time both are in the cache")
+	m.near = nil
+	_, err = s.Translate(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, [][]prompt.Example{example, nil, nil}, told.examples)
+}
+
+// guided is an engine that keeps what it is told.
+type guided struct {
+	upper
+	examples [][]prompt.Example
+}
+
+func (g *guided) Stream(ctx context.Context, req engine.Request, next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
+	return g.upper.Stream(ctx, req, func() (engine.Job, bool, error) {
+		job, ok, err := next()
+		if ok {
+			g.examples = append(g.examples, job.Guide.Examples)
+		}
+		return job, ok, err
+	}, each)
 }

@@ -9,6 +9,7 @@ import (
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/segment"
+	"dragoman/model/prompt"
 	"dragoman/model/search"
 )
 
@@ -16,15 +17,16 @@ import (
 // one value.
 type sentence struct {
 	markup.Sentence
-	step     *step        // the translating step
-	parent   *sentence    // the sentence of which this one is a part; nil for a whole sentence
-	depth    int          // 0 for a whole sentence, 1 for its parts, and so on
-	records  []*record    // records that wait for a whole sentence, once for each place
-	best     *outcome     // best outcome of the strategies tried; nil before the first
-	before   string       // the texts before a whole sentence that a language model is told, a line each
-	chain    *chain       // results of earlier steps of its route; nil in the first
-	siblings *siblings    // nil if it has none
-	near     []hypothesis // translations of similar sentences, from the translation memory
+	step     *step            // the translating step
+	parent   *sentence        // the sentence of which this one is a part; nil for a whole sentence
+	depth    int              // 0 for a whole sentence, 1 for its parts, and so on
+	records  []*record        // records that wait for a whole sentence, once for each place
+	best     *outcome         // best outcome of the strategies tried; nil before the first
+	before   string           // the texts before a whole sentence that a language model is told, a line each
+	examples []prompt.Example // similar sentences, for a language model
+	chain    *chain           // results of earlier steps of its route; nil in the first
+	siblings *siblings        // nil if it has none
+	near     []hypothesis     // translations of similar sentences, from the translation memory
 
 	*attempts // nil once the sentence has its outcome
 }
