@@ -71,6 +71,17 @@ func (c *Chat) Body(job engine.Job) ([]byte, error) {
 	return json.Marshal(body)
 }
 
+// single returns a body that asks for one answer; ok is false if body does already.
+func single(body string) (one string, ok bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(body), &fields) != nil || fields["n"] == nil {
+		return "", false
+	}
+	delete(fields, "n")
+	raw, err := json.Marshal(fields)
+	return string(raw), err == nil
+}
+
 // numberOf returns a number of a profile, 0 for others.
 func numberOf(value any) float64 {
 	switch n := value.(type) {

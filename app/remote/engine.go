@@ -229,11 +229,16 @@ func (e *Engine) decode(ctx context.Context, x *sentence) {
 
 // call calls the server for a sentence, also again.
 func (e *Engine) call(ctx context.Context, x *sentence) ([]byte, error) {
+	body := x.body
 	for try := 1; ; try++ {
-		answer, err := e.cfg.Client.Call(ctx, chatPath, []byte(x.body))
+		answer, err := e.cfg.Client.Call(ctx, chatPath, []byte(body))
 		failed, ok := errors.AsType[*CallError](err)
 		if !ok {
 			return answer, err
+		}
+		if one, several := single(body); several && failed.refusesSeveral() {
+			body = one
+			continue
 		}
 		pause, again := failed.retry(try, e.cfg.Charged)
 		if !again {

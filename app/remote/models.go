@@ -13,7 +13,7 @@ import (
 )
 
 // Find asks a server for a model, or for its only model if name is "", and returns what the server tells about it. The error is a
-// [*CallError] if the server does not answer.
+// [*CallError] if the server does not tell its models.
 func Find(ctx context.Context, c *Client, name string) (o repository.OpenAI, err error) {
 	raw, err := c.Call(ctx, "/models", nil)
 	if err != nil {
@@ -41,7 +41,7 @@ func Find(ctx context.Context, c *Client, name string) (o repository.OpenAI, err
 	at := slices.Index(names, name)
 	switch {
 	case len(names) == 0:
-		return o, errors.New("the server has no models")
+		return o, &CallError{Err: errors.New("the server lists no models")} // transformers serve lists only those of its cache
 	case at < 0:
 		return o, fmt.Errorf("name one of the server's models after #: %s", strings.Join(names[:min(len(names), 20)], ", "))
 	}

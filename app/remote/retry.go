@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,6 +51,15 @@ func (e *CallError) lasting() bool {
 	}
 	return e.Status >= 300 && e.Status < 400
 }
+
+// refusesSeveral reports whether the server refuses a call because it asks for several answers: llama.cpp gives one for each slot at
+// most.
+func (e *CallError) refusesSeveral() bool {
+	return (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity) && severalField.MatchString(e.Error())
+}
+
+// severalField matches the name of the field n in an error.
+var severalField = regexp.MustCompile(`['"\x60]n['"\x60]|\bn (?:must|should|is|cannot|>)|\bbest_of\b`)
 
 // refuses reports whether the server refuses this call and not others, and what that means for the sentence: the call is too long
 // for the model, or its content is unwanted.
