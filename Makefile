@@ -20,7 +20,7 @@ LEAN = export CGO_ENABLED=1 CGO_CFLAGS=-O2 GOFLAGS="$$GOFLAGS '-gcflags=all=-dwa
   -gcflags=dragoman/...=-dwarf=false -gcflags=github.com/tetratelabs/...=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest files pdfs faults same catalogue-test fleet-test openapi-check openapi-test
+.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients llm-test webtest files pdfs faults same catalogue-test fleet-test openapi-check openapi-test
 .PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
@@ -125,6 +125,9 @@ fuzz: ## fuzz each fuzz target for FUZZTIME (1m)
 clients: ## run published clients of LibreTranslate, DeepL and Triton against a server
 	scripts/clients/run.sh
 
+llm-test: build runtime ## translate by a tiny language model behind llama.cpp's server and transformers serve (6 GB; ARGS=llama: without the latter)
+	scripts/llm/run.sh $(ARGS)
+
 openapi-check: ## have openapi-spec-validator and Redocly look at the OpenAPI documents
 	$(LEAN) && scripts/openapi/check.sh
 
@@ -160,7 +163,7 @@ fleet-test: ## have members of a fleet, Redis and the network fail (redis-server
 
 # What make check has no time for. image-check and openapi-check are in it.
 all-tests: ## run each of the tests that make check leaves out, and end with a table (hours; TARGETS="webtest faults")
-	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients openapi-test webtest files pdfs faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
+	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients llm-test openapi-test webtest files pdfs faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh
