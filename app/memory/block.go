@@ -14,7 +14,7 @@ import (
 const (
 	// perBlock is the mean number of entries of a block when all blocks are written; twice as many lead to more blocks.
 	perBlock  = 64
-	leastBits = 5
+	leastBits = 6
 	moreBits  = 2
 	mostBits  = 20
 	// mostInBlock is the maximum number of entries of a block: no texts but those made for it share so many bits of their hash.
