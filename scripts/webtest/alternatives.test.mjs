@@ -125,3 +125,21 @@ pageTest('the list fits a small window', { viewport: { width: 320, height: 560 }
   await fitsWidth(page);
   if (isFake) await screenshot(page, 'alternatives-small');
 });
+
+pageTest('a corrected sentence is remembered, and used from then on', { script: { memory: [] } }, async (page) => {
+  await translate(page, 'Where is the station?');
+  await sentence(page, 0).click();
+  await listed(page);
+  await page.keyboard.press('F2');
+  await page.locator('#choices-text').fill('Mais où est la gare ?');
+  await page.locator('#choices-keep').click();
+  await closed(page);
+  assert.deepEqual(await translated(page), ['Mais où est la gare ?']);
+  const [kept] = control.kept();
+  assert.deepEqual(kept.entries, [{ source: 'Where is the station?', target: 'Mais où est la gare ?' }]);
+  await translate(page, 'Where is the bus?');
+  assert.equal(control.seen().at(-1).memoryId, 'page');
+  await page.reload();
+  await translate(page, 'Where is the car?');
+  assert.equal(control.seen().at(-1).memoryId, 'page');
+});

@@ -14,6 +14,7 @@ import { buffer, json } from 'node:stream/consumers';
  *   hold        results wait for control.release
  *   maxRecords  of a request
  *   maxCharacters  of a request, by the key's limit
+ *   memory      what was kept, as requests have it; without it there are no translation memories
  *   glossaries  that are stored, as the API lists them; they are the key's, where there is one
  *   languages   their codes; those of `usual` where it is missing
  *   models      by name, each with its pairs of languages: { 'en-ja': { en: ['ja'] } }
@@ -50,6 +51,7 @@ export const control = {
     changed.emit('change');
   },
   seen: () => structuredClone(seen),
+  kept: () => structuredClone(script.memory), // in the translation memory
   liveConnections: () => sockets.length, // there have been
   cutLive: () => sockets.forEach((socket) => socket.destroy()),
   jobs: () => structuredClone(jobs),
@@ -93,6 +95,12 @@ async function answer(req, res) {
     await translate((await json(req)).payload, res);
   } else if (req.url.startsWith('/languages')) {
     listLanguages(new URL(req.url, 'http://fake').searchParams.get('model'), res);
+  } else if (req.url === '/memories' && script.memory) {
+    send(res, 200, { memories: script.memory.length > 0 ? [{ id: 'page' }] : [] });
+  } else if (req.url === '/memories/page/entries' && script.memory) {
+    const kept = await json(req);
+    script.memory.push(kept);
+    send(res, 200, { memory: { id: 'page' } });
   } else if (req.url === '/glossaries') {
     if (script.key && req.headers.authorization !== `Bearer ${script.key}`) fail(res, { status: 401, code: 'unauthorized', message: 'an API key is needed' });
     else if (script.glossaries) send(res, 200, { glossaries: script.glossaries });
@@ -153,7 +161,7 @@ const fail = (res, { status, code, message, retryAfter }) =>
 /** Answers a translation as the script wants it. */
 async function translate(payload, res) {
   const { fromLang, toLang, model, records } = payload;
-  const entry = { fromLang, toLang, ...(model && { model }), ...(payload.glossaryId && { glossaryId: payload.glossaryId }), texts: records.map(({ text }) => text), ...(payload.alternatives && { alternatives: payload.alternatives }), state: 'open' };
+  const entry = { fromLang, toLang, ...(model && { model }), ...(payload.glossaryId && { glossaryId: payload.glossaryId }), ...(payload.memoryId && { memoryId: payload.memoryId }), texts: records.map(({ text }) => text), ...(payload.alternatives && { alternatives: payload.alternatives }), state: 'open' };
   seen.push(entry);
   const characters = records.reduce((sum, { text }) => sum + text.length, 0);
   const failing =

@@ -26,9 +26,9 @@ export class Alternatives {
 
   /**
    * view has the elements: output, and box with list, status and the button change in it, and form, with the
-   * text area text and the button cancel. changed is called with the sentence's new span after one was chosen.
+   * text area text and the buttons keep and cancel. changed is called with the sentence's new span after one was chosen.
    */
-  constructor({ output, box, list, status, change, form, text, cancel }, { blocks, api, changed }) {
+  constructor({ output, box, list, status, change, form, text, keep, cancel }, { blocks, api, changed }) {
     this.#output = output;
     this.#box = box;
     this.#list = list;
@@ -57,7 +57,8 @@ export class Alternatives {
     text.addEventListener('keydown', (event) => this.#writeKey(event));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      this.#put(text.value);
+      if (event.submitter === keep) this.#keep(text.value.trim());
+      else this.#put(text.value);
     });
     cancel.addEventListener('click', () => this.#leave());
     box.addEventListener('keydown', (event) => event.key === 'Escape' && this.#leave());
@@ -207,6 +208,21 @@ export class Alternatives {
     else if (event.key === 'F2') this.#write();
     else return;
     event.preventDefault();
+  }
+
+  /** Keeps a text for the next time, and puts it in the sentence's place. */
+  async #keep(text) {
+    const span = this.#span;
+    const { job, source } = this.#blocks.sentenceOf(span);
+    if (!text) return;
+    try {
+      await this.#api.remember(job, source, text);
+    } catch (err) {
+      if (!(err instanceof ApiError)) throw err;
+      if (this.#span === span) this.#status.textContent = err.message;
+      return;
+    }
+    if (this.#span === span) this.#put(text);
   }
 
   /** Puts the translation that an option shows in the sentence's place. */

@@ -157,9 +157,15 @@ async function* readLines(body) {
   }
 }
 
+/** The translation memory of what was corrected on the page. */
+const MEMORY = 'page';
+
 /** A client of the API. key returns the API key to send, or null. */
 export class Api {
   #key;
+
+  /** The id of the translation memory with what was corrected on the page; '' as long as there is none. */
+  memory = '';
 
   constructor(key) {
     this.#key = key;
@@ -184,6 +190,25 @@ export class Api {
   async glossaries() {
     const response = await this.#send('glossaries', {});
     return (await response.json()).glossaries ?? [];
+  }
+
+  /** Finds what was corrected on the page before; tells whether the server keeps translation memories. */
+  async findMemory() {
+    try {
+      const { memories } = await (await this.#send('memories', {})).json();
+      if (memories.some(({ id }) => id === MEMORY)) this.memory = MEMORY;
+      return true;
+    } catch (err) {
+      if (!(err instanceof ApiError)) throw err;
+      return false;
+    }
+  }
+
+  /** Keeps the translation of a sentence in the translation memory. */
+  async remember({ fromLang, toLang }, source, target) {
+    const body = JSON.stringify({ from: fromLang, to: toLang, entries: [{ source, target }] });
+    await this.#send(`memories/${MEMORY}/entries`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+    this.memory = MEMORY;
   }
 
   /** The languages that a model translates, or with '' all: [{code, name, nativeName, targets}]. */

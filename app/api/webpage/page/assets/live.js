@@ -61,8 +61,8 @@ export class Live {
     return this.#blocks.missing().length === 0;
   }
 
-  #takes({ glossaryId }, text) {
-    return this.#offered && !glossaryId && text.length <= MOST_CHARACTERS && Date.now() >= this.#until;
+  #takes({ glossaryId, memoryId }, text) {
+    return this.#offered && !glossaryId && !memoryId && text.length <= MOST_CHARACTERS && Date.now() >= this.#until;
   }
 
   /** Opens a session, and a connection where there is none. */

@@ -42,7 +42,7 @@ const recovery = new Recovery({ api, keys, notice });
 const blocks = new Blocks(view);
 const highlight = new Highlight(view, blocks);
 const alternatives = new Alternatives(
-  { output, box: $('choices'), list: $('choices-list'), status: $('choices-status'), change: $('choices-change'), form: $('choices-form'), text: $('choices-text'), cancel: $('choices-cancel') },
+  { output, box: $('choices'), list: $('choices-list'), status: $('choices-status'), change: $('choices-change'), form: $('choices-form'), text: $('choices-text'), keep: $('choices-keep'), cancel: $('choices-cancel') },
   { blocks, api, changed: showTranslation },
 );
 const long = new LongText(api);
@@ -65,7 +65,7 @@ const documents = new Documents({
   view: { show: () => tabs.show(1), input: $('files'), hint: $('files-hint'), details: $('files-kinds'), all: $('files-all'), list: $('documents'), status: $('documents-status'), template: $('document-template') },
   way: () => {
     const glossaryId = glossaries.chosen(choice);
-    return { fromLang: choice.from, toLang: choice.to, ...(models.chosen && { model: models.chosen }), ...(glossaryId && { glossaryId }) };
+    return { fromLang: choice.from, toLang: choice.to, ...(models.chosen && { model: models.chosen }), ...(glossaryId && { glossaryId }), ...(api.memory && { memoryId: api.memory }) };
   },
 });
 
@@ -328,6 +328,7 @@ async function start() {
   models.offer(about.models);
   live.offer(about.live);
   await glossaries.load();
+  $('choices-keep').hidden = !(await api.findMemory());
   if (documents.offer(await recovery.run(() => api.fileTypes(signal), signal))) tabs.offer();
   if (models.chosen) await changeModel();
   else translator.now();

@@ -97,6 +97,7 @@ export class Translator {
     if (this.#model()) job.model = this.#model();
     if (this.#glossary(pair)) job.glossaryId = this.#glossary(pair);
     this.#blocks.setJob(job);
+    if (this.#api.memory) job.memoryId = this.#api.memory; // what was translated before stays
     return job;
   }
 

@@ -31,6 +31,7 @@ const WORDS = [
   ['Edit this sentence', 'Diesen Satz bearbeiten', 'Modifier cette phrase', 'この文を編集', '编辑此句'],
   ['Your translation of this sentence', 'Ihre Übersetzung dieses Satzes', 'Votre traduction de cette phrase', 'この文のあなたの訳', '您对此句的译文'],
   ['Use this translation', 'Diese Übersetzung verwenden', 'Utiliser cette traduction', 'この訳を使う', '使用此译文'],
+  ['Use and remember', 'Verwenden und merken', 'Utiliser et retenir', '使って記憶', '使用并记住'],
   ['Looking for other translations', 'Andere Übersetzungen werden gesucht', 'Recherche d’autres traductions', '別の訳を探しています', '正在查找其他译文'],
   ['There are no other translations.', 'Es gibt keine anderen Übersetzungen.', 'Il n’y a pas d’autre traduction.', '別の訳はありません。', '没有其他译文。'],
   ['About this translation', 'Zu dieser Übersetzung', 'À propos de cette traduction', 'この翻訳について', '关于此译文'],
