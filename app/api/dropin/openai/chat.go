@@ -297,6 +297,7 @@ func (w *work) add(call *dialect.Call, choice int, p prompt) {
 			call.Fail(err)
 			return
 		}
+		terms = termsIn(p.instructions.text)
 	}
 	if name == "" {
 		name = anyModel

@@ -10,8 +10,9 @@
 // The model's name has the languages, "dragoman:en-fr", or only the target, "dragoman:fr"; the part before the colon is
 // "dragoman", which means any model, or the name of a model of the service. Otherwise the messages name the languages, in one of
 // the forms of prompt.go, which programs send. A request without languages is refused with a hint, and so are contradictory
-// messages and messages whose text cannot be told from its instructions. Several texts in one message, numbered, with separators, or in JSON, are answered with the same numbers, separators
-// and names, see segments.go.
+// messages and messages whose text cannot be told from its instructions. Terms in the instructions are honoured, see terms.go.
+// Several texts in one message, numbered, in quotation marks, with separators, or in JSON, are answered with the same numbers,
+// marks, separators and names, see segments.go.
 //
 // A response format of JSON is honoured if a translation can have it, see schema.go.
 //

@@ -70,7 +70,9 @@ var (
 	fields     = regexp.MustCompile(`(?i)^(?:[ \t]*(?:` + field + `)[^\n]*\n)+`)
 	above      = regexp.MustCompile(`(?is)^(.*\S)\s*\n\s*((?:please )?translate[^\n]*\b(?:above|preceding|previous)\b[^\n]*)$`)
 	quoted     = regexp.MustCompile(`(?is)^\W*(?:please )?translate[^"“«'「\n]{0,80}["“«'「](.+)["”»'」]([^\n]{0,200})$`)
-	arrow      = regexp.MustCompile(`[ \t]*(?:-{1,2}>|={1,2}>|→|⇒|➜)[ \t]*`)
+	// lead matches paragraphs about the text before the instructions.
+	lead  = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}\b(?:context|glossary|terminology|terms|background|domain|audience|tone|style)\b[^\n:]{0,60}:[^\n]*\n(?:[^\n]+\n)*[ \t]*\n\s*)+`)
+	arrow = regexp.MustCompile(`[ \t]*(?:-{1,2}>|={1,2}>|→|⇒|➜)[ \t]*`)
 	// tail matches instructions after a text.
 	tail = regexp.MustCompile(`(?is)^\s*(?:(?:return|output|only|do not|don't|please|respond|answer|reply|provide|give|write|translat|keep|preserve|your|in|from|to|into)\b[^\n]{0,400}|[^\n]{0,40}[:：])?\s*$`)
 	// rule matches a paragraph of rules.
@@ -112,7 +114,8 @@ func within(most int, text string) string {
 
 // reader finds the text in a user's message.
 type reader struct {
-	user, head string // the message, and its beginning, which may have instructions
+	lead       string // paragraphs about the text
+	user, head string // the message behind them, and its beginning, which may have instructions
 	asks       bool   // the message begins like instructions
 	known      bool   // the system's message or the model's name has the languages
 }
@@ -122,14 +125,16 @@ type reader struct {
 func read(system, user string, most int, known bool) prompt {
 	in := newInstructions(within(most, system))
 	r := reader{user: user, head: user[:min(len(user), most)]}
-	r.asks = asks.MatchString(r.head)
+	if lead := lead.FindString(r.head); asks.MatchString(r.head[len(lead):]) {
+		r.lead, r.user, r.head, r.asks = lead, user[len(lead):], r.head[len(lead):], true
+	}
 	r.known = known || !in.languages().none()
 	for _, form := range []func() (instructions, text string, ok bool){r.marked, r.line, r.labelled, r.fenced, r.json, r.quoted, r.first, r.above} {
 		instructions, text, ok := form()
 		if !ok || strings.TrimSpace(text) == "" {
 			continue
 		}
-		if own := newInstructions(within(most, instructions)); !own.languages().none() {
+		if own := newInstructions(within(most, r.lead+instructions)); !own.languages().none() {
 			in = own
 		}
 		return prompt{instructions: in, text: unfenced(strings.TrimSpace(text)), form: true, task: checks.MatchString(in.text) && !translates.MatchString(in.text)}

@@ -12,14 +12,21 @@ func TestFormsOfPrompts(t *testing.T) {
 	const i18n = "You are a professional translator.\n\nTranslate from English to French.\n\n- Translate each object in the array.\n- 'original' is the text to be translated.\n" +
 		"- 'translated' must not be empty.\n\nSpecial Instructions:\n- Treat anything in the format {{variableName}} as a placeholder.\n\nReturn the translation as JSON.\n```json\n[{\"id\":1,\"original\":\"A dog\"}]\n```\n"
 	const csv = "You are a professional translator.\n\nTranslate each line from English to French.\n\nReturn translations in the same text formatting.\n\nAll lines should start and end with an ASCII quotation mark (\").\n\n```\n\"A dog\"\n\"A cat\"\n```\n"
+	const payload = "You are a machine-translation engine. Translate each string in the input JSON array from English (en) to French (fr).\n\nRules:\n" +
+		"1. The output must be a valid JSON array of strings, with the same length and order as the input.\n2. SLUGS: Examples:\n   - \"about-us-copy\" (en) → \"o-nas-kopia\" (sk)\n5. Return only the JSON array.\n\nINPUT:\n[\"A dog\",\"7\"]"
 	const weblate = "\nYou are a highly skilled translation assistant, adept at translating text\nfrom language 'en'\nto language 'pt_BR'\nwith precision and nuance.\n\nYou always reply with translated string only.\n"
 	const strapi = "You are translating content from a CMS. Please translate the following JSON data to fr.\n\nIMPORTANT RULES:\n1. Preserve all JSON structure and keys exactly as provided\n2. Only translate string values\n\nSOURCE JSON:\n{\"title\": \"A dog\"}"
 	for _, test := range []struct{ name, model, system, user, want, direction string }{
 		{"i18n-ai-translate 5.1.0, JSON", "gpt-4o", "", i18n, `[{"id":1,"original":"A DOG"}]`, "en>fr"},
 		{"i18n-ai-translate 5.1.0, CSV", "gpt-4o", "", csv, "\"A DOG\"\n\"A CAT\"", "en>fr"},
+		{"i18n-ai-translate 5.1.0, a context", "gpt-4o", "", "Product context: a shop\n\n" + i18n, `[{"id":1,"original":"A DOG"}]`, "en>fr"},
+		{"i18n-ai-translate 5.1.0, a glossary", "gpt-4o", "", "Product context: to Germany\n\nGlossary (follow strictly):\n- Keep these terms exactly as written, do not translate them: \"Acme\".\n- Use these exact translations for the following terms: \"dog\" → \"chien\".\n\n" + csv, "\"A chien\"\n\"A CAT\"", "en>fr"},
+		{"@justanarthur/payload-plugin-translator 3.0.3", "gpt-4o-mini", "", payload, `["A DOG","7"]`, "en>fr"},
+		{"@pigment/auto-translate 1.6.0", "gpt-4o", "You are a professional translator. Translate the JSON object values from en to fr.\n\nRules:\n- Only translate the values, never the keys", `{"a.b":"A dog"}`, `{"a.b":"A DOG"}`, "en>fr"},
 		{"@payload-enchants/translator 1.3.0", "gpt-3.5-turbo", "", `Translate me the following array: ["A dog","7"] in locale=en to locale ja, respond me with the same array structure`, `["A DOG","7"]`, "en>ja"},
 		{"a code with its name", "dragoman", "", "Translate the following array to ja (ja): [\"A dog\"]", `["A DOG"]`, "auto>ja"},
 		{"Weblate to 5.14", "gpt-4o", weblate, "A dog\n==WEBLATE_PART==\nA cat", "A DOG\n==WEBLATE_PART==\nA CAT", "en>pt"},
+		{"Weblate to 5.14, a glossary", "gpt-4o", weblate + "\nUse the following glossary during the translation:\ndog\tchien\n", "A dog", "A chien", "en>pt"},
 		{"Weblate from 5.15", "gpt-4o", "You are a professional translation engine specialized in structured localization tasks.",
 			`{"source_language": "en", "target_language": "fr", "glossary": [{"source": "dog", "target": "chien"}], "strings": [{"source": "A dog", "parts": [{"type": "text", "text": "A dog"}], "context": "menu"}, {"source": "7"}]}`, `["A chien","7"]`, "en>fr"},
 		{"strapi-llm-translator 0.11.0", "dragoman", "You are a professional translator.", strapi, `{"title": "A DOG"}`, "auto>fr"},

@@ -184,6 +184,12 @@ func (s *splitter) block(text string) {
 		s.lines(text)
 		return
 	}
+	if isQuoted(text) {
+		for line := range strings.Lines(text) {
+			s.quotation(line)
+		}
+		return
+	}
 	var breaks []string // texts and the blanks between them
 	for rest, ok := text, true; ok && len(breaks) < 2*paragraphs; {
 		var before, blank string
@@ -214,6 +220,38 @@ func isNumbered(text string) bool {
 		}
 	}
 	return numbers == 2
+}
+
+// isQuoted reports whether each line of a text is in quotation marks, as in lists of strings; not in dialogs, where a mark
+// before the line's last one ends a quotation.
+func isQuoted(text string) bool {
+	quoted := false
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if len(line) < 2 || line[0] != '"' || line[len(line)-1] != '"' {
+			return false
+		}
+		inner := line[1 : len(line)-1]
+		if at := strings.IndexByte(inner, '"'); at > 0 && !strings.ContainsRune(` ([{\\`, rune(inner[at-1])) {
+			return false
+		}
+		quoted = true
+	}
+	return quoted
+}
+
+// quotation adds a line in quotation marks.
+func (s *splitter) quotation(line string) {
+	begin, end := strings.IndexByte(line, '"'), strings.LastIndexByte(line, '"')
+	if begin == end {
+		s.keep(line)
+		return
+	}
+	s.keep(line[:begin+1])
+	s.translate(line[begin+1 : end])
+	s.keep(line[end:])
 }
 
 // isTiming reports whether a line has the times of a subtitle.

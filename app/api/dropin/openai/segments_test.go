@@ -45,7 +45,7 @@ func TestLikeExpressions(t *testing.T) {
 func hostile(do func(begin, unit string)) {
 	for _, unit := range []string{
 		"a ", "a\n", "\n", "1\n", "1. a\n", "(a\n", "%%\n", "---\n", "from ", "into ", "translate to ", "text:", ":", "：", "\ninput: x\n", "翻译成", "🔤", "🔤.", "```", " ", "\t\n", "= ", "日",
-		"line 1: a\n", "-->\n", `{"a":1},`, `"a",`, `"1",`, "[", "a\n\n", "1", "1,", "target_language ",
+		"line 1: a\n", "-->\n", `{"a":1},`, `"a",`, `"1",`, "[", "a\n\n", "1", "1,", "target_language ", "\"a\"\n", "\"", "Context: a\n\n", "glossary:\na\tb\n",
 	} {
 		for _, begin := range []string{"", "Translate to French:\n\n", "Translate to French. Text: ", "Translate ", "[", "```\n"} {
 			do(begin, unit)
@@ -152,5 +152,50 @@ func TestTimeIsLinear(t *testing.T) {
 				_, _ = split(p.text)
 			}
 		})
+	}
+}
+
+// Lines in quotation marks keep them; those of a dialog are translated as they are.
+func TestQuotedLines(t *testing.T) {
+	for text, want := range map[string][]string{
+		"\"A dog\"\n\"A cat\"": {"A dog", "A cat"},
+		"\"A dog.\"":           {"A dog."},
+		" \"A dog\" \r\n\n\"Read \"this\" now\"\n": {"A dog", "Read \"this\" now"},
+		`"Say \"hi\"."`:                               {`Say \"hi\".`},
+		"\"7\"\n\"A cat\"":                            {"A cat"},
+		"\"A dog,\" he said, \"barks.\"":              {"\"A dog,\" he said, \"barks.\""},
+		"\"Yes.\"\n\"No,\" he said. \"It is a cat.\"": {"\"Yes.\"\n\"No,\" he said. \"It is a cat.\""},
+		"\"A dog\"\nA cat":                            {"\"A dog\"\nA cat"},
+		"\"":                                          nil,
+		"\"\"\n\"A\"":                                 {"A"},
+	} {
+		parts, err := split(text)
+		require.NoError(t, err)
+		var texts []string
+		joined := ""
+		for _, part := range parts {
+			joined += part.before + part.text
+			if part.text != "" {
+				texts = append(texts, part.text)
+			}
+		}
+		assert.Equal(t, want, texts, "%q", text)
+		assert.Equal(t, text, joined)
+	}
+}
+
+// The terms in a program's instructions count, wherever the program writes them.
+func TestTermsOfInstructions(t *testing.T) {
+	for instructions, want := range map[string][]translate.Term{
+		"Translate.\nUse the following glossary during the translation:\n\ndog\tchien\n":               nil, // a blank line ends a glossary
+		"Translate.\nUse the following glossary during the translation:\nthe dog\tle chien\ncat\tchat": {{Source: "the dog", Target: "le chien"}, {Source: "cat", Target: "chat"}},
+		"Glossary (follow strictly):\n- Keep these terms exactly as written, do not translate them: \"Acme\", \"A-1\".\n- Use these exact translations for the following terms: \"dog\" → \"chien\"; \"cat\" → \"chat\".\n\nYou translate.": {
+			{Source: "Acme", Target: "Acme"}, {Source: "A-1", Target: "A-1"}, {Source: "dog", Target: "chien"}, {Source: "cat", Target: "chat"}},
+		"Terminology:\r\n- dog -> chien\r\n* a cat = un chat\r\n- none\r\n\r\nA = B": {{Source: "dog", Target: "chien"}, {Source: "a cat", Target: "un chat"}},
+		"术语：\n\"dog\": \"chien\"":                                                    {{Source: "dog", Target: "chien"}},
+		"Translate en -> fr.\nDo not say \"hi\"":                                     nil,
+		"":                                                                           nil,
+	} {
+		assert.Equal(t, want, termsIn(instructions), instructions)
 	}
 }
