@@ -161,6 +161,16 @@ func TestJobsThatFail(t *testing.T) {
 	}
 }
 
+// A text of a job that alone has no translation is reported, and the others are printed.
+func TestJobWithATextThatFails(t *testing.T) {
+	service := newOneJob()
+	service.routes["GET /jobs/4f2c"] = answer(200, `{"job":`+doneJob+`,"result":[{"id":"line 1","text":"","error":{"code":"unfinished","message":"no end"}},{"id":"line 2","text":"TWO."}]}`)
+	r := execute(t, "one.\ntwo.\n", nil, asJob(service.serve(t))...)
+	assert.Equal(t, ExitPartly, r.code)
+	assert.Equal(t, "\nTWO.\n", r.stdout)
+	assert.Equal(t, []string{"dragoman: text 1: no end", "dragoman: 1 of 2 texts were not translated: see above"}, r.errorLines()[1:])
+}
+
 // After Ctrl-C the command prints how to resume the job, and that command works.
 func TestInterruptedJob(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())

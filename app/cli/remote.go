@@ -151,7 +151,13 @@ func (r *remote) await(ctx context.Context, job *client.Job, out printer) error 
 	if err != nil {
 		return r.explain(ctx, job, err)
 	}
-	return out.print(results)
+	partly := partlyError{what: "texts", all: len(results)}
+	for i, result := range results {
+		if result.Err != nil {
+			partly.report(r.Stderr, fmt.Errorf("text %d: %w", i+1, userError(result.Err)))
+		}
+	}
+	return errors.Join(out.print(results), partly.err())
 }
 
 // explain returns the error of waiting for a job, with advice.

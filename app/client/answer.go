@@ -28,13 +28,14 @@ var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *
 
 // result returns the result, for any request.
 func (in resultInput) result() (Result, error) {
-	if in.Error != nil {
-		return Result{}, in.Error
-	}
-	if in.ID == nil || in.Text == nil {
+	if in.ID == nil || in.Text == nil && in.Error == nil {
 		return Result{}, invalid("a result has no id or no text")
 	}
-	return Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail, Alternatives: in.Alternatives}, nil
+	r := Result{ID: *in.ID, To: in.ToLang, Detail: in.Detail, Alternatives: in.Alternatives, Err: in.Error}
+	if in.Text != nil && in.Error == nil {
+		r.Text = *in.Text
+	}
+	return r, nil
 }
 
 // result returns a single result of the request.
@@ -49,13 +50,10 @@ func (q *query) result(in resultInput) (Result, error) {
 	if !q.named {
 		r.To = q.langs[0]
 	}
+	if r.Err != nil {
+		r.Err.RequestID = q.id
+	}
 	return r, nil
-}
-
-// recordError returns the error of a record alone, with the record's number in the request.
-func (q *query) recordError(e *Error, record int) error {
-	e.Field, e.RequestID = fmt.Sprintf("payload.records[%d].text", record), q.id
-	return e
 }
 
 // results parses the answer to a request and checks the answer with match.
@@ -76,15 +74,15 @@ func (q *query) match(in []resultInput) ([]Result, error) {
 	}
 	results := make([]Result, len(in))
 	for i := range in {
-		if e := in[i].Error; e != nil {
-			return nil, q.recordError(e, i%len(q.ids))
-		}
 		r, err := q.result(in[i])
 		if err != nil {
 			return nil, err
 		}
 		if id, to := q.ids[i%len(q.ids)], q.langs[i/len(q.ids)]; r.ID != id || r.To != to {
 			return nil, invalid("result %d is of record %.100q in %q, expected %.100q in %q", i, r.ID, r.To, id, to)
+		}
+		if r.Err != nil {
+			r.Err.Field = fmt.Sprintf("payload.records[%d].text", i%len(q.ids))
 		}
 		results[i] = r
 	}

@@ -225,7 +225,7 @@ func (c told) Deadline() (time.Time, bool) { return c.at, true }
 func TestContractOfBrokenStreams(t *testing.T) {
 	c, _ := contract(t, Config{}, access.Config{})
 	results, err := collect(t.Context(), c, Request{From: "en", To: "fr", ID: "r1", Records: []Record{{"1", "endless"}, {"2", "b"}}})
-	assert.Equal(t, []Result{{"2", "B", "fr", nil, nil}}, results)
+	assert.Equal(t, []Result{{"2", "B", "fr", nil, nil, nil}}, results)
 	assert.Equal(t, Error{Code: CodeUnfinished, Field: "payload.records[0].text", Message: "no end", RequestID: "r1"}, *requireError(t, err))
 }
 
@@ -308,7 +308,7 @@ func TestContractOfCutStreams(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	results, err := collect(t.Context(), c, Request{From: "en", To: "fr", Records: []Record{{"1", "a"}, {"2", "b"}}})
-	assert.Equal(t, []Result{{"1", "A", "fr", nil, nil}}, results)
+	assert.Equal(t, []Result{{"1", "A", "fr", nil, nil, nil}}, results)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 

@@ -51,6 +51,8 @@
 //
 //	if client.IsCode(err, client.CodeUnknownLanguage) { ... }
 //
+// A record that alone has no translation has its error in [Result.Err].
+//
 // A call whose context is done fails with the context's error. Answers are validated: an answer that is not JSON, or has other
 // records than the request, is an [ErrInvalidAnswer], never a result. Unknown fields are ignored, so that newer services may have
 // more fields.

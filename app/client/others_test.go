@@ -36,7 +36,7 @@ func faulty(service http.Handler) http.Handler {
 		case fault == "wrong":
 			_, _ = fmt.Fprint(w, `{"result":[{"id":"other","text":"ONE"}]}`)
 		case fault == "failed":
-			_, _ = fmt.Fprint(w, `{"result":[{"id":"0","error":{"code":"unfinished","message":"no end"}}]}`)
+			_, _ = fmt.Fprint(w, `{"result":[{"id":"0","error":{"code":"unfinished","message":"no end"}},{"id":"1","text":"TWO"}]}`)
 		case fault == "html":
 			_, _ = fmt.Fprint(w, "<html>")
 		case fault == "down":

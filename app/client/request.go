@@ -115,6 +115,9 @@ type Result struct {
 	// Alternatives are the best translations, different from each other, if requested. The first is Text. There may be fewer
 	// alternatives than requested.
 	Alternatives []Alternative
+	// Err is why this record alone has no translation, such as [CodeUnfinished]; Text is "" then. With [Request.Detail] such a record
+	// has a flag instead, and the part that there is.
+	Err *Error
 }
 
 // Alternative is one of the best translations of a text.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -151,9 +150,6 @@ func (s *reader) cutOff(err error) error {
 
 // take returns a result after a check that the result is expected and has not come yet.
 func (s *reader) take(in resultInput) (Result, error) {
-	if in.Error != nil && in.ID != nil {
-		return Result{}, s.query.recordError(in.Error, max(0, slices.Index(s.query.ids, *in.ID)))
-	}
 	r, err := s.query.result(in)
 	if err != nil {
 		return Result{}, err

@@ -45,8 +45,8 @@ func TestStream(t *testing.T) {
 		b    = `{"result":{"id":"b","text":"B"}}` + "\n"
 		done = `{"done":{"results":2}}` + "\n"
 	)
-	first := []Result{{"a", "A", "fr", nil, nil}}
-	both := []Result{{"a", "A", "fr", nil, nil}, {"b", "B", "fr", nil, nil}}
+	first := []Result{{"a", "A", "fr", nil, nil, nil}}
+	both := []Result{{"a", "A", "fr", nil, nil, nil}, {"b", "B", "fr", nil, nil, nil}}
 	for name, test := range map[string]struct {
 		request Request
 		lines   string
@@ -57,7 +57,7 @@ func TestStream(t *testing.T) {
 		"all":                {two, a + b + done, both, nil, ""},
 		"any order":          {two, b + a + done, []Result{both[1], both[0]}, nil, ""},
 		"equal ids":          {same, a + a + done, []Result{both[0], both[0]}, nil, ""},
-		"languages":          {languages, `{"result":{"id":"a","text":"J","toLang":"ja"}}` + "\n" + `{"result":{"id":"a","text":"F","toLang":"fr"}}` + "\n" + done, []Result{{"a", "J", "ja", nil, nil}, {"a", "F", "fr", nil, nil}}, nil, ""},
+		"languages":          {languages, `{"result":{"id":"a","text":"J","toLang":"ja"}}` + "\n" + `{"result":{"id":"a","text":"F","toLang":"fr"}}` + "\n" + done, []Result{{"a", "J", "ja", nil, nil, nil}, {"a", "F", "fr", nil, nil, nil}}, nil, ""},
 		"nothing":            {Request{To: "fr"}, `{"done":{"results":0}}` + "\n", nil, nil, ""},
 		"blank lines":        {two, "\n \r\n" + a + "\r\n" + b + "\n\n" + done, both, nil, ""},
 		"newer events":       {two, `{"progress":{"percent":10}}` + "\n" + a + `{}` + "\n" + b + `{"done":{"results":2,"took":1},"x":1}` + "\n", both, nil, ""},

@@ -24,9 +24,8 @@ const (
 const readyPause = 250 * time.Millisecond
 
 // Translate returns the translations of all records: len(r.Records) results in the order of the records, or first the results in
-// the first language of r.ToLangs, then those in the second, and so on. On error it returns no results,
-// also if a record alone fails, such as for [CodeUnfinished]: the error's Field has its number. With [Request.Detail] such a record has
-// a flag instead.
+// the first language of r.ToLangs, then those in the second, and so on. On error it returns no results. If some records alone fail,
+// there is no error: their results have an Err, whose Field has the record's number.
 //
 // Translate makes several tries if that may help, see the package comment, but no try after the deadline of ctx, which is sent to
 // the service. The error is an [*Error] if the service refused the request; if ctx is done, the error is, or wraps, ctx's.

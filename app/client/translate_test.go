@@ -86,6 +86,32 @@ func TestRequestsThatCannotBeSent(t *testing.T) {
 	}
 }
 
+// A record that alone fails has an error of its own, and the others have their translations; also in streams, where equal ids are
+// told apart by nothing.
+func TestRecordsThatFail(t *testing.T) {
+	const failed, fine = `{"id":"a","toLang":"fr","error":{"code":"unfinished","message":"no end","hint":1}}`, `{"id":"a","text":"TWO","toLang":"fr"}`
+	request := Request{ToLangs: []string{"fr"}, Records: []Record{{"a", "one"}, {"a", "two"}}, ID: "r1"}
+	want := func(field string) []Result {
+		return []Result{{ID: "a", To: "fr", Err: &Error{Code: CodeUnfinished, Message: "no end", Field: field, RequestID: "r1"}}, {ID: "a", Text: "TWO", To: "fr"}}
+	}
+	inBubble(t, Config{}, answer(200, `{"result":[`+failed+`,`+fine+`]}`), func(t *testing.T, c *Client) {
+		results, err := c.Translate(t.Context(), request)
+		require.NoError(t, err)
+		assert.Equal(t, want("payload.records[0].text"), results)
+	})
+	inBubble(t, Config{}, answer(200, `{"result":`+failed+"}\n"+`{"result":`+fine+"}\n"+`{"done":{"results":2}}`+"\n"), func(t *testing.T, c *Client) {
+		results, err := collect(t.Context(), c, request)
+		require.NoError(t, err)
+		assert.Equal(t, want(""), results)
+	})
+	for _, wrong := range []string{`{"error":{"code":"unfinished"}}`, `{"id":"b","toLang":"fr","error":{"code":"unfinished"}}`} {
+		inBubble(t, Config{}, answer(200, `{"result":[`+wrong+`,`+fine+`]}`), func(t *testing.T, c *Client) {
+			_, err := c.Translate(t.Context(), request)
+			assert.ErrorIs(t, err, ErrInvalidAnswer)
+		})
+	}
+}
+
 func TestTranslate(t *testing.T) {
 	records := []Record{{"a", "one"}, {"b", "two"}, {"a", "three"}}
 	for name, test := range map[string]struct {
@@ -93,10 +119,10 @@ func TestTranslate(t *testing.T) {
 		want    []Result
 	}{
 		"nothing":      {Request{To: "fr"}, []Result{}},
-		"equal ids":    {Request{To: "fr", Records: records}, []Result{{"a", "ONE", "fr", nil, nil}, {"b", "TWO", "fr", nil, nil}, {"a", "THREE", "fr", nil, nil}}},
-		"one of many":  {Request{ToLangs: []string{"fr"}, Records: records[:1]}, []Result{{"a", "ONE", "fr", nil, nil}}},
-		"languages":    {Request{ToLangs: []string{"fr", "ja"}, Records: records[:2]}, []Result{{"a", "ONE", "fr", nil, nil}, {"b", "TWO", "fr", nil, nil}, {"a", "ONE", "ja", nil, nil}, {"b", "TWO", "ja", nil, nil}}},
-		"no languages": {Request{Records: records[:1]}, []Result{{"a", "ONE", "", nil, nil}}}, // decided by the service
+		"equal ids":    {Request{To: "fr", Records: records}, []Result{{"a", "ONE", "fr", nil, nil, nil}, {"b", "TWO", "fr", nil, nil, nil}, {"a", "THREE", "fr", nil, nil, nil}}},
+		"one of many":  {Request{ToLangs: []string{"fr"}, Records: records[:1]}, []Result{{"a", "ONE", "fr", nil, nil, nil}}},
+		"languages":    {Request{ToLangs: []string{"fr", "ja"}, Records: records[:2]}, []Result{{"a", "ONE", "fr", nil, nil, nil}, {"b", "TWO", "fr", nil, nil, nil}, {"a", "ONE", "ja", nil, nil, nil}, {"b", "TWO", "ja", nil, nil, nil}}},
+		"no languages": {Request{Records: records[:1]}, []Result{{"a", "ONE", "", nil, nil, nil}}}, // decided by the service
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, Config{}, capitals, func(t *testing.T, c *Client) {

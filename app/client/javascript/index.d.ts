@@ -128,6 +128,8 @@ export interface Result {
   toLang: string;
   detail?: Detail;
   alternatives?: Alternative[];
+  /** Why this record alone has no translation, such as one of code `unfinished`; text is '' then. */
+  error?: DragomanError;
 }
 
 /** A job at some moment. Newer services may have more states. */

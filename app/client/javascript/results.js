@@ -1,10 +1,12 @@
 // Results of requests, and checks that they belong to them.
-import { DragomanError, InvalidAnswerError } from './errors.js';
+import { DragomanError, InvalidAnswerError, serviceError } from './errors.js';
 
-// resultOf returns a result of an answer. Where a request has one language it is not named. It throws the error that a record has in
-// place of a translation.
+// resultOf returns a result of an answer. Where a request has one language it is not named.
 export function resultOf(value, { langs, named }) {
-  if (value?.error) throw new DragomanError(`record ${value.id}: ${value.error.message ?? 'it failed'}`, { code: value.error.code });
+  if (value?.error) {
+    const error = serviceError(value.error) ?? new DragomanError('the service does not say why a record failed');
+    value = { ...value, text: '', error };
+  }
   if (typeof value?.id !== 'string' || typeof value.text !== 'string') throw new InvalidAnswerError('a result has no id or no text');
   return { ...value, toLang: named ? (value.toLang ?? '') : langs[0] };
 }

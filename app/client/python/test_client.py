@@ -64,7 +64,8 @@ class ClientTest(unittest.TestCase):
             Client(URL, key="a\nb")
         with self.assertRaisesRegex(Error, "has moved to"):
             at("moved").translate("one", **LANGUAGES)
-        self.assertIn("record '0': no end", str(self.fails("unfinished", at("failed").translate, "one", **LANGUAGES)))
+        alone, other = at("failed").translate(["one", "two"], **LANGUAGES)
+        self.assertEqual((alone.text, alone.error.code, alone.error.message, other.text, other.error), ("", "unfinished", "no end", "TWO", None))
         for path in "wrong", "html":
             with self.assertRaises(InvalidAnswerError):
                 at(path).translate("one", **LANGUAGES)

@@ -40,7 +40,8 @@ class Result:
     """A record's translation.
 
     detail has how the translation was made, with the names of docs/api.md, if the request has detail=True. alternatives are the best
-    translations, the best first, if they were requested.
+    translations, the best first, if they were requested. error is why this record alone has no translation, such as one of code
+    "unfinished"; text is "" then.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Result:
     to_lang: str
     detail: Optional[Mapping[str, Any]] = None
     alternatives: Sequence[Alternative] = ()
+    error: Optional[Error] = dataclasses.field(default=None, compare=False)
 
     @property
     def flags(self) -> Sequence[str]:
@@ -180,12 +182,13 @@ def results(answers: object, ids: Sequence[str], langs: Sequence[str], named: bo
 
 
 def result(value: object, langs: Sequence[str], named: bool) -> Result:
-    """Parse a result. Without named it is in the only language. Raises the error that a record has in place of a translation."""
+    """Parse a result. Without named it is in the only language."""
+    error = None
     if isinstance(value, dict) and value.get("error"):
         error = service_error(value["error"]) or Error("the service does not say why a record failed")
-        raise type(error)(f"record {value.get('id')!r:.100}: {error.message}", code=error.code)
+        value = {**value, "text": ""}
     if not isinstance(value, dict) or not isinstance(value.get("id"), str) or not isinstance(value.get("text"), str):
         raise InvalidAnswerError("a result has no id or no text")
     to_lang = value.get("toLang", "") if named else langs[0]
     alternatives = tuple(Alternative(a["text"], a["score"]) for a in value.get("alternatives") or ())
-    return Result(value["id"], value["text"], to_lang, value.get("detail"), alternatives)
+    return Result(value["id"], value["text"], to_lang, value.get("detail"), alternatives, error)

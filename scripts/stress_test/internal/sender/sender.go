@@ -102,6 +102,9 @@ func (s *Sender) check(request client.Request, results []client.Result) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, r := range results {
+		if r.Err != nil {
+			return r.Err
+		}
 		if r.Text == "" && !s.cfg.AllowEmpty {
 			return errEmpty
 		}
