@@ -33,6 +33,7 @@ type loader struct {
 	loadGPUs    func(library string) (gpuRuntime, error)
 	ceiling     translate.Ceiling  // nil: none
 	memories    translate.Memories // nil: none
+	serves      bool               // for a service, which may start before its network
 	fetching    func(bytes int64)  // is told the progress of downloads, which are logged; nil: they are shown as for a command
 }
 
@@ -207,6 +208,7 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 // downloads, or to the exported folder if downloads is "".
 func (l *loader) preparer(precision model.Precision, downloads string) (*source.Preparer, error) {
 	settings := cli.Sources(l.cfg, l.log)
+	settings.Patient = l.serves
 	settings.Weights, settings.Revision, settings.SaveWeights, settings.Downloads = l.cfg.Weights, l.cfg.Revision, l.cfg.SaveWeights, downloads
 	settings.Family, settings.Languages, settings.Precision = l.cfg.Family, l.cfg.ModelLanguages, cmp.Or(l.cfg.Precision, precision)
 	settings.KeepCheckpoint, settings.Verify = bool(l.cfg.KeepCheckpoint), l.cfg.Verify

@@ -49,7 +49,9 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 	}
 	p.measureLines(front.metrics.Registry())
 	front.checkFiles(openFiles())
-	s := &server{loader: p.loader(cfg, log), frontend: front, listener: accepting(listener, log), tls: speaks}
+	l := p.loader(cfg, log)
+	l.serves = true
+	s := &server{loader: l, frontend: front, listener: accepting(listener, log), tls: speaks}
 	if calls != nil {
 		s.calls = accepting(calls, log)
 	}

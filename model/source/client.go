@@ -39,6 +39,9 @@ type Config struct {
 	// Index is the URL of an index of Firefox's models (FIREFOX_MODELS); its relative places are relative to the URL. Default:
 	// Mozilla's.
 	Index string
+	// Patient also tries again if the address of a name is not known for the moment, as for a service that starts together with its
+	// network or its mirror. A command would only be slow to say so.
+	Patient bool
 	// Family (MODEL_FAMILY) and Languages (MODEL_LANGUAGES) of the model. Default: as told by the model's files.
 	Family, Languages string
 	// Accept returns an error for an unwanted network, before any large download. Default: every network is wanted.
@@ -74,6 +77,7 @@ type Client struct {
 
 	// Tests replace these.
 	wait         func(ctx context.Context, d time.Duration) error // between two tries
+	lookup       func(ctx context.Context, address string) error  // see Lookup
 	stallTimeout time.Duration                                    // maximum time without a byte
 	freeSpace    func(dir string) (bytes uint64, err error)
 	accept       func(config, generation []byte) (weights int64, err error)
@@ -101,7 +105,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Export == nil {
 		cfg.Export = export.Export
 	}
-	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: model.FreeSpace}
+	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, lookup: Lookup, stallTimeout: 30 * time.Second, freeSpace: model.FreeSpace}
 	c.http = c.newHTTP()
 	c.accept, c.check = c.acceptConfig, c.checkLanguages
 	return c, nil

@@ -10,6 +10,9 @@ import (
 // SetWait replaces the waits between two tries.
 func (c *Client) SetWait(wait func(context.Context, time.Duration) error) { c.wait = wait }
 
+// SetLookup replaces the machine's DNS.
+func (c *Client) SetLookup(lookup func(ctx context.Context, address string) error) { c.lookup = lookup }
+
 // SetStallTimeout changes how long a connection may be silent.
 func (c *Client) SetStallTimeout(d time.Duration) { c.stallTimeout = d }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -308,6 +309,36 @@ func TestNewRefusesConfig(t *testing.T) {
 		_, err := source.New(tt.cfg)
 		require.ErrorContains(t, err, tt.text)
 		assert.False(t, strings.Contains(err.Error(), "hf_"), "the token stays secret")
+	}
+}
+
+// A service tries again if the address of a name is not known for the moment; a command does not, and nobody does where there is no
+// such name.
+func TestAddressThatIsNotKnownYet(t *testing.T) {
+	ref, err := source.ParseRef("owner/name", "")
+	require.NoError(t, err)
+	for _, test := range []struct {
+		patient bool
+		err     net.DNSError
+		tries   int
+	}{
+		{true, net.DNSError{Err: "server misbehaving", IsTemporary: true}, 6},
+		{true, net.DNSError{Err: "i/o timeout", IsTimeout: true}, 6},
+		{true, net.DNSError{Err: "no such host", IsNotFound: true}, 1},
+		{false, net.DNSError{Err: "server misbehaving", IsTemporary: true}, 1},
+		{false, net.DNSError{Err: "i/o timeout", IsTimeout: true}, 1},
+	} {
+		c, err := source.New(source.Config{Endpoint: "http://mirror.invalid", Patient: test.patient})
+		require.NoError(t, err)
+		tries := 0
+		c.SetWait(func(context.Context, time.Duration) error { return nil })
+		c.SetLookup(func(context.Context, string) error {
+			tries++
+			return fmt.Errorf("no address: %w", &test.err)
+		})
+		_, err = c.Pull(t.Context(), ref, t.TempDir())
+		assert.ErrorContains(t, err, test.err.Err)
+		assert.Equal(t, test.tries, tries, "%+v", test)
 	}
 }
 

@@ -33,7 +33,7 @@ func (c *Client) newHTTP() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if err := Lookup(ctx, address); err != nil {
+		if err := c.lookup(ctx, address); err != nil {
 			return nil, err
 		}
 		conn, err := dial(ctx, network, address)
@@ -48,8 +48,7 @@ func (c *Client) newHTTP() *http.Client {
 // lookupTimeout limits the search for the addresses of a host.
 const lookupTimeout = 5 * time.Second
 
-// Lookup fails if no address of a host (address may have a port) is found within 5 s. The error is a *net.DNSError with a remedy:
-// another try would only repeat the wait.
+// Lookup fails if no address of a host (address may have a port) is found within 5 s. The error is a *net.DNSError with a remedy.
 func Lookup(ctx context.Context, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -93,7 +92,7 @@ func (c *Client) send(ctx context.Context, method string, target *url.URL, heade
 	c.authorize(req)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, networkError(target, err)
+		return nil, c.networkError(target, err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
 		defer resp.Body.Close()
@@ -193,9 +192,9 @@ func redact(u *url.URL) string {
 	return plain.String()
 }
 
-// networkError wraps a failure to get an answer. The error is transient unless a certificate is wrong or a redirect was refused.
-// Its text leaves out net/http's URL, which may have a signature.
-func networkError(target *url.URL, err error) error {
+// networkError wraps a failure to get an answer. The error is transient unless a certificate is wrong, a redirect was refused, or a
+// name has no address; see [Config.Patient]. Its text leaves out net/http's URL, which may have a signature.
+func (c *Client) networkError(target *url.URL, err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
@@ -203,7 +202,7 @@ func networkError(target *url.URL, err error) error {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok || errors.Is(err, errRedirect) {
 		return err
 	}
-	if _, ok := errors.AsType[*net.DNSError](err); ok {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok && !(c.cfg.Patient && (dns.IsTemporary || dns.IsTimeout)) {
 		return err
 	}
 	return transientError{err}
