@@ -6,21 +6,24 @@ With "toy" the server is the one in server/, and answers are known exactly.
 import asyncio
 import base64
 import sys
-from importlib.metadata import version
 
 from google.genai import _mcp_utils
 from mcp import Client
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 
 
 async def main():
+    using("mcp", "Model Context Protocol")
     async with Client(sys.argv[1].rstrip("/") + "/mcp") as agent:
         check("mcp: newest version of the protocol", agent.protocol_version >= "2026-07-28", agent.protocol_version)
         tools = (await agent.list_tools()).tools
         check("mcp: tools", {t.name for t in tools} == {"translate", "translate_document", "detect_language", "list_languages"}, tools)
+        using("google-genai", "Model Context Protocol")
         for tool in tools:
             check("mcp: Gemini takes " + tool.name, _mcp_utils.mcp_to_gemini_tool(tool).function_declarations[0].name == tool.name)
+
+        using("mcp", "Model Context Protocol")
 
         async def call(tool, /, **arguments):
             return await agent.call_tool(tool, arguments)
@@ -41,4 +44,4 @@ async def main():
 
 
 asyncio.run(main())
-report(f"Agents (mcp {version('mcp')}, google-genai {version('google-genai')})")
+report()

@@ -8,33 +8,16 @@ import azure, { isUnexpected } from '@azure-rest/ai-translation-text';
 import azureOld from 'azure-old';
 import * as deepl from 'deepl-node';
 import { Translate } from 'translate';
-
-const base = process.argv[2].replace(/\/$/, '');
-const toy = process.argv.includes('toy');
-let passed = 0;
-
-async function check(what, run) {
-  try {
-    await run();
-  } catch (err) {
-    err.message = `FAILED: ${what}: ${err.message}`;
-    throw err;
-  }
-  passed++;
-}
-
-// translated checks a translation: exactly where the server is the toy.
-function translated(source, got) {
-  if (toy) assert.equal(got, source.toUpperCase());
-  else assert.ok(got.trim() !== '' && got !== source, got);
-}
+import { base, check, report, toy, translated, using } from './checks.mjs';
 
 // translate with its engine for LibreTranslate, which posts JSON.
 async function libreTranslate() {
+  using('translate', 'LibreTranslate');
   const translate = new Translate({ engine: 'libre', url: `${base}/translate`, from: 'en' });
   await check('translate', async () => translated('Good morning.', await translate('Good morning.', 'fr')));
   await check('translate, by name', async () =>
     translated('Good morning, "Zoë" & co.', await translate('Good morning, "Zoë" & co.', 'japanese')));
+  using('`fetch` (Node.js)', 'LibreTranslate', process.versions.node);
   await check('fetch of a list, detected', async () => {
     const response = await fetch(`${base}/translate`, {
       method: 'POST', headers: { 'Content-Type': 'application/json' },
@@ -222,6 +205,7 @@ async function deepLRefusals(client) {
 
 // azureTranslator is Azure's client, in the shapes of version 2026-06-06 and of 3.0.
 async function azureTranslator() {
+  using('@azure-rest/ai-translation-text', 'Azure Translator 2026-06-06');
   const client = azure(base, { key: 'some', region: 'westeurope' }, { allowInsecureConnection: true });
   const post = (path, options) => client.path(path).post(options);
   await check('@azure-rest 2', async () => {
@@ -245,6 +229,7 @@ async function azureTranslator() {
     assert.ok(!isUnexpected(answer));
     assert.equal(answer.body.translation.fr.nativeName, 'français');
   });
+  using('azure-old', 'Azure Translator 3.0');
   const old = azureOld(base, { key: 'some', region: 'westeurope' }, { allowInsecureConnection: true });
   await check('@azure-rest 1', async () => {
     const answer = await old.path('/translate').post({ body: [{ text: 'Good morning.' }], queryParameters: { to: 'fr', from: 'en' } });
@@ -257,6 +242,7 @@ async function azureTranslator() {
 // oversized sends bodies over MAX_BODY_BYTES, as clients do that send before they look
 // for an answer.
 async function oversized() {
+  using('`fetch` (Node.js)', 'LibreTranslate', process.versions.node);
   const q = 'a'.repeat(16 << 20);
   const form = new URLSearchParams({ q, source: 'en', target: 'fr' });
   for (const body of Array(10).fill([JSON.stringify({ q, source: 'en', target: 'fr' }), form]).flat()) {
@@ -272,6 +258,7 @@ async function oversized() {
 await libreTranslate();
 await azureTranslator();
 await oversized();
+using('deepl-node', 'DeepL');
 for (const client of [new deepl.Translator('some', { serverUrl: base }), new deepl.DeepLClient('some', { serverUrl: base })]) {
   await deepLTexts(client);
   await deepLOthers(client);
@@ -280,4 +267,4 @@ for (const client of [new deepl.Translator('some', { serverUrl: base }), new dee
   await deepLDocuments(client);
 }
 await deepLMultilingual(new deepl.DeepLClient('some', { serverUrl: base }));
-console.log(`JavaScript clients: ${passed} passed, 0 failed`);
+report();

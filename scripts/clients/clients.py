@@ -16,7 +16,7 @@ from libretranslate_aio import BadRequestError, LibreTranslate
 from deepl.api_data import MultilingualGlossaryDictionaryEntries
 from libretranslatepy import LibreTranslateAPI
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 
 BASE = sys.argv[1].rstrip("/")
 
@@ -37,6 +37,7 @@ def translated(what, source, got):
 
 
 def libretranslatepy_client():
+    using("libretranslatepy", "LibreTranslate")
     api = LibreTranslateAPI(BASE)
     translated("libretranslatepy translate", "Good morning.", api.translate("Good morning.", "en", "fr"))
     translated("libretranslatepy translate, odd text", "50% & more; café", api.translate("50% & more; café", "en", "fr"))
@@ -55,6 +56,7 @@ def libretranslatepy_client():
 
 
 def libretranslate_aio_client():
+    using("libretranslate-aio", "LibreTranslate")
     with LibreTranslate(BASE) as api:
         plain = api.translate("Good morning.", "en", "fr")
         check("libretranslate-aio plain", plain.alternatives is None, plain)
@@ -83,6 +85,7 @@ DOCUMENT = "Good morning.\n\nThe house is old.\nGood morning.\n"
 
 
 def libretranslate_files():
+    using("libretranslate-aio", "LibreTranslate")
     with LibreTranslate(BASE) as api:
         check("libretranslate-aio settings", ".txt" in api.frontend_settings().supported_files_format)
         file = io.BytesIO(DOCUMENT.encode())
@@ -130,6 +133,7 @@ def deepl_document_that_waits():
 
 
 def deep_translator_client():
+    using("deep-translator", "LibreTranslate")
     # All in the query of a POST without a body.
     client = LibreTranslator(source="en", target="fr", custom_url=BASE + "/", api_key="some")
     translated("deep-translator translate", "Good morning, Zoë.", client.translate("Good morning, Zoë."))
@@ -260,6 +264,7 @@ def deepl_refusals(client):
 def one_model():
     """Clients choose a model by their base URL; the slash at its end is what deepl joins to."""
     base = BASE + "/models/en-ja"
+    using("libretranslatepy", "LibreTranslate")
     for url in [base, base + "/"]:
         api = LibreTranslateAPI(url)
         translated("libretranslatepy with a model", "Good morning.", api.translate("Good morning.", "en", "ja"))
@@ -268,8 +273,10 @@ def one_model():
         fails("libretranslatepy other language of a model", urllib.error.HTTPError, api.translate, "x", "en", "fr")
     e = fails("libretranslatepy without such a model", urllib.error.HTTPError, LibreTranslateAPI(BASE + "/models/xx").languages)
     check("libretranslatepy without such a model: status", e.code == 404, e.code)
+    using("deep-translator", "LibreTranslate")
     client = LibreTranslator(source="en", target="ja", custom_url=base + "/", api_key="some")
     translated("deep-translator with a model", "Good morning.", client.translate("Good morning."))
+    using("deepl", "DeepL")
     client = deepl.Translator("some", server_url=base + "/")
     translated("deepl with a model", "Good morning.", client.translate_text("Good morning.", target_lang="JA").text)
     check("deepl targets of a model", [l.code for l in client.get_target_languages()] == ["JA"])
@@ -282,11 +289,14 @@ def oversized():
     """Bodies over MAX_BODY_BYTES: all of these send before they look for an answer."""
     text = "a" * (16 << 20)
     for _ in range(10):
+        using("requests", "LibreTranslate")
         r = requests.post(BASE + "/translate", json={"q": text, "source": "en", "target": "fr"})
         check("requests oversized", r.status_code == 413 and "bytes" in r.json()["error"], r.text)
+        using("deepl", "DeepL")
         client = deepl.Translator("some", server_url=BASE)
         e = fails("deepl oversized", deepl.DeepLException, client.translate_text, text, target_lang="FR")
         check("deepl oversized: status", e.http_status_code == 413, str(e))
+        using("libretranslatepy", "LibreTranslate")
         e = fails("libretranslatepy oversized", urllib.error.HTTPError, LibreTranslateAPI(BASE).translate, text, "en", "fr")
         check("libretranslatepy oversized: status", e.code == 413, e.code)
 
@@ -297,6 +307,7 @@ def main():
     libretranslate_aio_client()
     libretranslate_files()
     deep_translator_client()
+    using("deepl", "DeepL")
     for client in [deepl.Translator("some", server_url=BASE), deepl.DeepLClient("some", server_url=BASE)]:
         deepl_texts(client)
         deepl_others(client)
@@ -309,7 +320,7 @@ def main():
         deepl_document_that_waits()
     deepl_lists()
     oversized()
-    report("Python clients")
+    report()
 
 
 main()

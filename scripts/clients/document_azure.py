@@ -7,12 +7,14 @@ from azure.ai.translation.document.models import DocumentTranslateContent
 from azure.core.credentials import AzureKeyCredential
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 
 BASE = sys.argv[1].rstrip("/")
 TEXT = "Good morning.\n\nThe house is old.\n"
 
 client = SingleDocumentTranslationClient(BASE, AzureKeyCredential("some"))
+
+using("azure-ai-translation-document", "Azure Translator, documents")
 
 
 def translate(content, name="letter.txt", media_type="text/plain", glossary=None, to="fr", **options):
@@ -44,4 +46,4 @@ try:
 except ResourceNotFoundError as e:
     check("another model", "nope" in str(e), str(e))
 
-report("azure-ai-translation-document")
+report()

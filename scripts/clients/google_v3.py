@@ -8,13 +8,15 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import translate_v3
 from google.cloud.translate_v3.services.translation_service.transports import TranslationServiceRestTransport
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 
 BASE = sys.argv[1].rstrip("/")
 PROJECT = "projects/some"
 PARENT = PROJECT + "/locations/us-central1"
 
 client = translate_v3.TranslationServiceClient(transport=TranslationServiceRestTransport(host=BASE, credentials=AnonymousCredentials()))
+
+using("google-cloud-translate", "Google Cloud Translation v3")
 
 
 def translated(what, source, got):
@@ -61,4 +63,4 @@ fails("another language", exceptions.BadRequest, "tlh", translate, "x", target_l
 fails("another model", exceptions.NotFound, "nope", translate, "x", model=PARENT + "/models/nope")
 fails("another method", exceptions.NotFound, ":translateText", client.romanize_text, parent=PARENT, contents=["x"])
 
-report("google-cloud-translate, version 3")
+report()

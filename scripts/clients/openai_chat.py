@@ -8,7 +8,7 @@ import sys
 import openai
 import pydantic
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 
 client = openai.OpenAI(base_url=sys.argv[1].rstrip("/") + "/v1", api_key="none", max_retries=0)
 
@@ -62,6 +62,7 @@ def responses():
 
 
 def main():
+    using("openai", "OpenAI")
     responses()
     answer = chat("dragoman:en-fr", "Good morning.", temperature=0.3)
     translated("openai chat", "Good morning.", answer.choices[0].message.content)
@@ -97,4 +98,4 @@ def main():
 
 
 main()
-report(f"OpenAI (openai {openai.__version__})")
+report()

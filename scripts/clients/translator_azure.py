@@ -6,10 +6,12 @@ from azure.ai.translation.text import TextTranslationClient, __version__
 from azure.core.credentials import AzureKeyCredential
 from azure.core.exceptions import HttpResponseError
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 
 BASE = sys.argv[1].rstrip("/")
 OLD = __version__.startswith("1.")
+
+using("azure-ai-translation-text", "Azure Translator " + ("3.0" if OLD else "2026-06-06"))
 
 
 def translated(what, source, got):
@@ -60,4 +62,4 @@ for what, options in {"language": {"to_language": ["tlh"]}, "source": {"to_langu
     except HttpResponseError as e:
         check(f"another {what}", e.status_code == 400 and "tlh" in str(e), str(e))
 
-report(f"azure-ai-translation-text {__version__}")
+report()

@@ -14,7 +14,7 @@ import numpy as np
 import tritonclient.http as triton
 import tritonclient.http.aio as triton_aio
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 from tritonchecks import ADMIN_KEY, fails, texts, translated
 
 GRPC = os.environ.get("GRPC_URL", "localhost:8001")
@@ -154,6 +154,7 @@ def documented(name):
 
 def main():
     client = triton.InferenceServerClient(BASE, concurrency=2, network_timeout=300)
+    using("tritonclient", "Open Inference Protocol")
     name = describes(client)
     infers(client, name)
     asyncio.run(infers_aio(name))
@@ -162,7 +163,7 @@ def main():
     documented(name)
     loads(client, name)
     client.close()
-    report("Triton's client")
+    report()
 
 
 main()

@@ -12,7 +12,7 @@ import numpy as np
 import tritonclient.grpc as triton
 import tritonclient.grpc.aio as triton_aio
 
-from checks import TOY, check, report
+from checks import TOY, check, report, using
 from tritonchecks import ADMIN_KEY, fails, texts, translated
 
 ADDRESS = sys.argv[1]
@@ -138,6 +138,7 @@ def refuses(client, name):
 
 def main():
     with triton.InferenceServerClient(ADDRESS) as client:
+        using("tritonclient", "Open Inference Protocol, gRPC")
         name = describes(client)
         infers(client, name)
         streams(client, name)
@@ -145,7 +146,7 @@ def main():
             sequences(client, name)
         asyncio.run(infers_aio(name))
         refuses(client, name)
-    report("tritonclient over gRPC")
+    report()
 
 
 main()
