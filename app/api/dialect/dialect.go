@@ -234,15 +234,6 @@ func (s *Server) Permit(c *gin.Context) error {
 	return nil
 }
 
-// Below returns the API under another root path.
-func (d Dialect) Below(root string) Dialect {
-	d.Routes, d.Prefixes = slices.Clone(d.Routes), nil
-	for i := range d.Routes {
-		d.Routes[i].Path = root + d.Routes[i].Path
-	}
-	return d
-}
-
 // Owns reports whether a path without a matching route belongs to the API: the API has the path with other methods, or the
 // prefix.
 func (d Dialect) Owns(path string) bool {

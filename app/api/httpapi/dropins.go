@@ -25,12 +25,10 @@ import (
 // such as /translate, goes to the first that takes it. Each must decide by the query, because another one may still read the
 // body.
 func dropIns(server *dialect.Server, version string, files *upload.Service, models func() []string) []dialect.Dialect {
-	web := google.New(server)
 	all := append([]dialect.Dialect{immersive.New(server), kiss.New(server), hcfy.New(server)},
 		azure.New(server), mtranserver.New(server, version), nllb.Serve(server), deeplx.New(server), libretranslate.New(server), deepl.New(server),
 		libretranslate.Files(server, files), deepl.Documents(server, files), azure.Documents(server, files),
-		web, google.V3(server), nllb.API(server), openai.New(server, models),
-		web.Below("/google")) // as in MTranServer
+		google.New(server), google.V3(server), nllb.API(server), openai.New(server, models))
 	return dialect.Share(all...)
 }
 

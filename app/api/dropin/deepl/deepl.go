@@ -45,15 +45,11 @@ import (
 // unlimited is the limit that DeepL reports for accounts without one.
 const unlimited = 1_000_000_000_000
 
-// Path is another path of /v2/translate, as in MTranServer.
-const Path = "/deepl"
-
 // New returns the API. It owns all paths below /v2 and /v3.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	routes := []dialect.Route{
 		api.Route("POST GET", "/v2/translate", serveTranslation),
-		api.Route("POST GET", Path, serveTranslation),
 		api.Route("GET POST", "/v2/languages", languages).Uncharged(),
 		api.Route("GET POST", "/v2/usage", func(call *dialect.Call) (any, error) { return usageOf(server.Gate.Usage(call.Context.Request)), nil }).Uncharged(),
 		api.Route("POST", "/v2/write/rephrase", refuse(dialect.RefuseAs(fault.NotOffered, "Rephrasing is not offered by this server."))),

@@ -35,10 +35,12 @@ func New(server *dialect.Server, version string) dialect.Dialect {
 		api.Open("/__heartbeat__", heartbeat),
 		api.Open("/__lbheartbeat__", heartbeat),
 	}}
-	below := d.Below(Root).Routes
+	for _, route := range d.Routes {
+		route.Path = Root + route.Path
+		d.Routes = append(d.Routes, route)
+	}
 	d.Routes[0].Takes = takes(api, "from", "to", "text")
 	d.Routes[1].Takes = takes(api, "text")
-	d.Routes = append(d.Routes, below...)
 	d.Routes = append(d.Routes, api.Route("GET", Root+"/languages", languages), api.Open(Root+"/health", func(*dialect.Call) (any, error) { return gin.H{"status": "ok"}, nil }))
 	d.Prefixes = []string{Root + "/"}
 	return d
