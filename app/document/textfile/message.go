@@ -22,6 +22,7 @@ var (
 	// doubledApostrophe matches an apostrophe that shows that the text is a message.
 	doubledApostrophe = regexp.MustCompile(`\pL''\pL`)
 	messageArgument   = regexp.MustCompile(`\{\w+[},]`)
+	wholeArgument     = regexp.MustCompile(`\{\s*\w+\s*(?:,[^{}]*)?\}`)
 	icuChoice         = regexp.MustCompile(`\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,`)
 	// conversion matches a conversion of printf.
 	conversion = regexp.MustCompile(`%(?:\d+\$)?[-+#0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL])?[a-zA-Z@%]|%\(\w+\)[a-z]|%#@\w+@`)
@@ -40,15 +41,64 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	if f == java {
 		doubled = !strings.Contains(bare, "'") && (doubled || messageArgument.MatchString(text) || len(quoted) > 0)
 	}
+	apostrophes := except(nil)
 	switch {
 	case doubled:
-		apostrophes := except(quoted, "'", "''")
-		return except(quoted, "''", "'").Replace(text), func(translation string) string { return apostrophes.Replace(percents(translation)) }
+		text, apostrophes = except(quoted, "''", "'").Replace(text), except(quoted, "'", "''")
 	case f == icu:
-		apostrophes := except(quoted, "'{", "''{", "'}", "''}", "'#", "''#", "'|", "''|", "'<", "''<")
-		return text, func(translation string) string { return apostrophes.Replace(percents(translation)) }
+		apostrophes = except(quoted, "'{", "''{", "'}", "''}", "'#", "''#", "'|", "''|", "'<", "''<")
 	}
-	return text, percents
+	kept := append(quoted, wholeArgument.FindAllString(text, -1)...)
+	hasBraces := func(text string) bool {
+		for _, part := range kept {
+			text = strings.Replace(text, part, "", 1)
+		}
+		return strings.ContainsAny(text, "{}")
+	}
+	isMessage := (f == icu || f == java && (doubled || messageArgument.MatchString(text))) && !hasBraces(text)
+	return text, func(translation string) string {
+		translation = percents(translation)
+		if isMessage && hasBraces(translation) {
+			return quotedBraces(translation, kept)
+		}
+		return apostrophes.Replace(translation)
+	}
+}
+
+// quotedBraces quotes braces that start no argument of a message, and doubles apostrophes. Some parts of the text are kept.
+func quotedBraces(text string, kept []string) string {
+	var out strings.Builder
+	run := "" // of apostrophes and braces
+	write := func(next string) {
+		doubled := strings.ReplaceAll(run, "'", "''")
+		if run = ""; strings.ContainsAny(doubled, "{}") {
+			doubled = "'" + doubled + "'"
+		}
+		out.WriteString(doubled + next)
+	}
+	at := 0
+	for _, m := range signsOf(kept).FindAllStringSubmatchIndex(text, -1) {
+		if m[2] < 0 {
+			write(text[at:m[1]])
+		} else {
+			if m[0] > at {
+				write(text[at:m[0]])
+			}
+			run += text[m[0]:m[1]]
+		}
+		at = m[1]
+	}
+	write(text[at:])
+	return out.String()
+}
+
+// signsOf returns an expression that matches some parts of a text, and captures each brace and apostrophe outside of them.
+func signsOf(parts []string) *regexp.Regexp {
+	pattern := ""
+	for _, part := range parts {
+		pattern += regexp.QuoteMeta(part) + "|"
+	}
+	return regexp.MustCompile(pattern + "(['{}])")
 }
 
 // except returns a replacer of pairs that keeps some parts. Of several parts that fit, it keeps the first.

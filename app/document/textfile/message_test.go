@@ -1,6 +1,8 @@
 package textfile
 
 import (
+	"cmp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,12 +29,20 @@ func TestFormatters(t *testing.T) {
 		{"properties", "a=Use '{'name'}' here", "Use '{'name'}' here", "L'usage d'un '{'name'}'", "a=L''usage d''un '{'name'}'"},
 		{"properties", "a=It's {0} here", "It's {0} here", "C'est {0}", "a=C'est {0}"},
 		{"properties", "a=It''s here", "It's here", "C'est ici", "a=C''est ici"},
+		{"properties", "a=I like {0}", "I like {0}", "} {l'ami {0}' {x}", "a='}' '{'l''ami {0}'' '{'x'}'"},
+		{"properties", "a=It is here", "It is here", "{l'ami", "a={l'ami"},
+		{"properties", "a={0} is '{'here'}'", "{0} is '{'here'}'", "} {0} '{'ici'}'", "a='}' {0} '{'ici'}'"},
+		{"json", `{"x":"{n, plural, other {x}}","a":"the {name}"}`, "", "{'{name}{", `{"x":"{n, plural, other {x}}","a":"'{'''{name}'{'"}`},
+		{"json", `{"x":"{n, plural, other {x}}","a":"the {{name}}"}`, "", "l'{{name}}", `{"x":"{n, plural, other {x}}","a":"l''{{name}}"}`},
 		{"po", "#, java-format\nmsgid \"I don''t like {0,number}\"\nmsgstr \"\"\n", "I don't like {0,number}", "Je n'aime pas {0,number}", "#, java-format\nmsgid \"I don''t like {0,number}\"\nmsgstr \"Je n''aime pas {0,number}\"\n"},
 		{"po", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"\"\n", "I like {0}", "J'aime {0}", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"J''aime {0}\"\n"},
 		{"po", "#, no-c-format\nmsgid \"I like %s\"\nmsgstr \"\"\n", "I like %s", "5 %", "#, no-c-format\nmsgid \"I like %s\"\nmsgstr \"5 %\"\n"},
 	} {
 		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{}, func(text string) string {
-			assert.Equal(t, c.seen, text)
+			if c.seen == "" && strings.Contains(text, "plural") {
+				return text
+			}
+			assert.Equal(t, cmp.Or(c.seen, text), text)
 			return c.translation
 		})
 		require.NoError(t, err)
