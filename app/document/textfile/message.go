@@ -21,6 +21,7 @@ var (
 	quotedPart = regexp.MustCompile(`''|'[{}#|<][^']*'`)
 	// doubledApostrophe matches an apostrophe that shows that the text is a message.
 	doubledApostrophe = regexp.MustCompile(`\pL''\pL`)
+	choiceStart       = regexp.MustCompile(`\{\s*\d+\s*,\s*choice\s*,`)
 	messageArgument   = regexp.MustCompile(`\{\w+[},]`)
 	wholeArgument     = regexp.MustCompile(`\{\s*\w+\s*(?:,[^{}]*)?\}`)
 	icuChoice         = regexp.MustCompile(`\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,`)
@@ -35,6 +36,9 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 		return text, func(translation string) string { return translation }
 	}
 	percents := f.percents(text)
+	if f == java {
+		text = inRanges(text, "''''", "''")
+	}
 	quoted := slices.DeleteFunc(quotedPart.FindAllString(text, -1), func(part string) bool { return part == "''" })
 	bare := quotedPart.ReplaceAllString(text, "")
 	doubled := doubledApostrophe.MatchString(text) || messageArgument.MatchString(text) && strings.Contains(text, "''")
@@ -61,7 +65,39 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 		if isMessage && hasBraces(translation) {
 			return quotedBraces(translation, kept)
 		}
-		return apostrophes.Replace(translation)
+		if translation = apostrophes.Replace(translation); f == java {
+			translation = inRanges(translation, "''", "''''")
+		}
+		return translation
+	}
+}
+
+// inRanges replaces old by new in the branches of choices that have arguments, as {0,choice,1#one|1<{0} more}: Java reads them as
+// messages once more.
+func inRanges(text, old, new string) string {
+	var out strings.Builder
+	for {
+		m := choiceStart.FindStringIndex(text)
+		if m == nil {
+			return out.String() + text
+		}
+		end, depth := m[1], 1
+		for ; end < len(text) && depth > 0; end++ {
+			switch text[end] {
+			case '{':
+				depth++
+			case '}':
+				depth--
+			}
+		}
+		branches := strings.Split(text[m[1]:end], "|")
+		for i, branch := range branches {
+			if strings.Contains(branch, "{") {
+				branches[i] = strings.ReplaceAll(branch, old, new)
+			}
+		}
+		out.WriteString(text[:m[1]] + strings.Join(branches, "|"))
+		text = text[end:]
 	}
 }
 

@@ -169,6 +169,9 @@ func (p *pass) icuPlurals(text string, depth int) string {
 	var out strings.Builder
 	at := 0
 	for _, m := range s.Messages() {
+		if text[m.Branches[0][0]-1] != '{' { // ranges
+			continue
+		}
 		f, made := forms{}, strings.Builder{}
 		sort := icuPlural.FindStringSubmatch(text[m.Start:m.Branches[0][0]])
 		if sort != nil && sort[1] == "selectordinal" {

@@ -90,7 +90,7 @@ func (e *expressions) isApart(span Span) bool {
 		if (span.Kind == Code || span.Kind == Placeholder) && (span.Start == 0 || char.OneOf(e.text[span.Start-1], "\n]")) && lineEdge.MatchString(text) {
 			return true
 		}
-		return text[0] == '<' && span.Kind != Sign || span.Kind == Code && text[0] == '"' || strings.Contains(text, "\n") || (lineBreaks[text] || text == `\t` || text == `\u0020`) && !strings.HasPrefix(e.text[span.End:], `"`) || complexMessage.MatchString(text)
+		return text[0] == '<' && span.Kind != Sign || span.Kind == Code && text[0] == '"' || strings.Contains(text, "\n") || (lineBreaks[text] || text == `\t` || text == `\u0020`) && !strings.HasPrefix(e.text[span.End:], `"`) || startsMessage(text)
 	}
 }
 

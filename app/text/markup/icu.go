@@ -8,8 +8,8 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Message is an argument of ICU's MessageFormat that contains text: one branch for each plural form, gender or other choice. In
-// its sentence it is one span.
+// Message is an argument of ICU's or Java's MessageFormat that contains text: one branch for each plural form, gender, range or
+// other choice. In its sentence it is one span.
 type Message struct {
 	Start, End int      // in bytes of the text
 	Branches   [][2]int // byte ranges of the branches in the text; the text between them stays as it is
@@ -22,12 +22,7 @@ func (s Sentence) Messages() []Message {
 		if span.Kind != Placeholder {
 			continue
 		}
-		text := s.spanText(i)
-		start := complexMessage.FindString(text)
-		if start == "" {
-			continue
-		}
-		if branches := branches(text, len(start)); len(branches) > 0 {
+		if branches := branchesOf(s.spanText(i)); len(branches) > 0 {
 			for k := range branches {
 				branches[k][0] += span.Start
 				branches[k][1] += span.Start
@@ -47,6 +42,49 @@ func (s Sentence) Branch(ctx context.Context, start, end int) (Sentence, error) 
 
 // complexMessage matches the start of {count, plural, offset:1 one {…} other {…}}.
 var complexMessage = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal)\s*,(?:\s*offset:\d+)?`)
+
+func startsMessage(text string) bool {
+	return complexMessage.MatchString(text) || choiceMessage.MatchString(text)
+}
+
+// branchesOf returns the ranges of the branches of a message, or nil if the text is none.
+func branchesOf(text string) [][2]int {
+	if start := complexMessage.FindString(text); start != "" {
+		return branches(text, len(start))
+	}
+	if start := choiceMessage.FindString(text); start != "" {
+		return ranges(text, len(start))
+	}
+	return nil
+}
+
+// choiceMessage matches the start of {0,choice,0#no files|1#one file|1<{0} files}, and rangeLimit that of one of its branches.
+var (
+	choiceMessage = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*choice\s*,`)
+	rangeLimit    = regexp.MustCompile(`^\s*-?(?:[\d.]+|∞)\s*(?:#|≤|<|&lt;)`)
+)
+
+// ranges returns the branches of a choice, which starts at byte i, or nil if one has no limit.
+func ranges(text string, i int) (list [][2]int) {
+	depth := 0
+	start := i
+	for ; i < len(text); i++ { // the last byte closes the message
+		switch c := text[i]; {
+		case c == '{':
+			depth++
+		case c == '|' && depth == 0, i == len(text)-1:
+			limit := rangeLimit.FindString(text[start:i])
+			if limit == "" {
+				return nil
+			}
+			list = append(list, [2]int{start + len(limit), i})
+			start = i + 1
+		case c == '}':
+			depth--
+		}
+	}
+	return list
+}
 
 // branches returns the ranges inside the first-level braces of text from byte i on, or nil if anything other than branch names
 // stands between them.

@@ -97,11 +97,10 @@ const mostDivided = 16
 // isMessage reports whether the next n bytes are an ICU message whose branches contain all of its tags, in whole pairs.
 func (s *scanner) isMessage(n int) bool {
 	text := s.text[s.pos : s.pos+n]
-	start := complexMessage.FindString(text)
-	if start == "" || s.divided == mostDivided {
+	if s.divided == mostDivided || !startsMessage(text) {
 		return false
 	}
-	list, ends := branches(text, len(start)), map[int]bool{}
+	list, ends := branchesOf(text), map[int]bool{}
 	for i := s.nextTag; i < len(s.tags) && s.tags[i].Start < s.pos+n; i++ {
 		t := s.tags[i]
 		if t.Kind == html.TextToken {
