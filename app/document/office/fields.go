@@ -18,7 +18,8 @@ import (
 
 // shownFields are the fields whose results are text.
 var shownFields = map[string]bool{"HYPERLINK": true, "TOC": true, "INDEX": true, "REF": true, "STYLEREF": true,
-	"QUOTE": true, "FORMTEXT": true, "TITLE": true, "SUBJECT": true, "INCLUDETEXT": true, "TOA": true, "IF": true, "KEYWORDS": true, "COMMENTS": true}
+	"QUOTE": true, "FORMTEXT": true, "TITLE": true, "SUBJECT": true, "INCLUDETEXT": true, "TOA": true, "IF": true, "KEYWORDS": true, "COMMENTS": true,
+	"FILLIN": true, "AUTOTEXTLIST": true}
 
 // shownProperties are the document properties that are translated.
 var shownProperties = map[string]bool{"TITLE": true, "SUBJECT": true, "KEYWORDS": true, "CATEGORY": true, "COMMENTS": true}
@@ -26,7 +27,7 @@ var shownProperties = map[string]bool{"TITLE": true, "SUBJECT": true, "KEYWORDS"
 // isShown reports whether the result of a field with that code is text.
 func isShown(code string) bool {
 	words := strings.Fields(code)
-	if len(words) > 1 && strings.EqualFold(words[0], "DOCPROPERTY") {
+	if len(words) > 1 && (strings.EqualFold(words[0], "DOCPROPERTY") || strings.EqualFold(words[0], "INFO")) {
 		return shownProperties[strings.ToUpper(strings.Trim(words[1], `"`))]
 	}
 	return len(words) > 0 && shownFields[strings.ToUpper(words[0])]

@@ -69,12 +69,15 @@ func (w *walker) storeElement(start xmlpart.Token, out sink) error {
 // The texts in codes of fields: what stands before their quotation mark, by the name of the field, or does not.
 var (
 	codeTexts = map[string]*regexp.Regexp{
-		"HYPERLINK": regexp.MustCompile(`(?i)\\o\s*$`),
-		"IF":        regexp.MustCompile(`(?i)[=<>]\s*("[^"]*"|[^\s"=<>]+)\s+("[^"]*"\s*)?$`),
-		"FILLIN":    regexp.MustCompile(`(?i)FILLIN\s*$|\\d\s*$`),
-		"QUOTE":     regexp.MustCompile(``),
-		"XE":        regexp.MustCompile(`(?i)XE\s*$|\\t\s*$`),
-		"TC":        regexp.MustCompile(`(?i)TC\s*$`),
+		"HYPERLINK":    regexp.MustCompile(`(?i)\\o\s*$`),
+		"IF":           regexp.MustCompile(`(?i)[=<>]\s*("[^"]*"|[^\s"=<>]+)\s+("[^"]*"\s*)?$`),
+		"FILLIN":       regexp.MustCompile(`(?i)FILLIN\s*$|\\d\s*$`),
+		"ASK":          regexp.MustCompile(`(?i)ASK\s+\S+\s*$`),
+		"QUOTE":        regexp.MustCompile(``),
+		"XE":           regexp.MustCompile(`(?i)XE\s*$|\\t\s*$`),
+		"TC":           regexp.MustCompile(`(?i)TC\s*$`),
+		"AUTOTEXTLIST": regexp.MustCompile(`(?i)AUTOTEXTLIST\s*$|\\t\s*$`),
+		"MERGEFIELD":   regexp.MustCompile(`(?i)\\[bf]\s*$`),
 	}
 	macroButton = regexp.MustCompile(`(?i)^(\s*MACROBUTTON\s+\S+\s+)(.+)$`)
 	inCode      = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
@@ -115,7 +118,10 @@ func (w *walker) code(before, text string) (string, error) {
 			opened = before
 		}
 		if (quotes+i)%2 == 1 && texts.MatchString(strings.TrimSuffix(opened, `"`)) {
-			entries := strings.Split(piece, ":")
+			entries := []string{piece}
+			if strings.EqualFold(name, "XE") {
+				entries = strings.Split(piece, ":")
+			}
 			for k, entry := range entries {
 				label, err := w.label(entry)
 				if err != nil {

@@ -46,6 +46,10 @@ func TestFieldCodes(t *testing.T) {
 		{` HYPERLINK "https://example.com" \o "Our page" `, ` HYPERLINK "https://example.com" \o "OUR PAGE" `},
 		{` FILLIN "Your name" `, ` FILLIN "YOUR NAME" `},
 		{` TC "One chapter" \f c `, ` TC "ONE CHAPTER" \f c `},
+		{` IF 1 = 1 "Dear Sir: hello" "Time: now" `, ` IF 1 = 1 "DEAR SIR: HELLO" "TIME: NOW" `},
+		{` ASK who "Your name" \d "Nobody" `, ` ASK who "YOUR NAME" \d "Nobody" `},
+		{` AUTOTEXTLIST "Pick one" \s Style \t "Click here" `, ` AUTOTEXTLIST "PICK ONE" \s Style \t "CLICK HERE" `},
+		{` MERGEFIELD Name \b "Dear " \f ", hello" \* Caps `, ` MERGEFIELD Name \b "DEAR " \f ", HELLO" \* Caps `},
 		{` REF here "no text" `, ` REF here "no text" `},
 	} {
 		field := func(code string) string {
@@ -56,7 +60,7 @@ func TestFieldCodes(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "<root "+word+">"+field(c.want)+"</root>", out)
 	}
-	for code, shown := range map[string]bool{"IF 1 = 1 a b": true, "DOCPROPERTY Category": true, `docproperty "Title"`: true, "DOCPROPERTY Client": false, "DATE": false} {
+	for code, shown := range map[string]bool{"IF 1 = 1 a b": true, "DOCPROPERTY Category": true, `docproperty "Title"`: true, "DOCPROPERTY Client": false, "INFO title": true, "INFO Author": false, "FILLIN a": true, "DATE": false} {
 		assert.Equal(t, shown, isShown(code), code)
 	}
 }
