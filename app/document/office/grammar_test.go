@@ -220,8 +220,8 @@ func TestBoundsOfWhatIsWrittenAgain(t *testing.T) {
 	}
 	_, _, err := rewritePart(t, odfGrammar, "<root "+odf+`><text:p><text:span text:style-name="`+mega+`">`+strings.Repeat("a<text:tab/>", 20_000)+"</text:span></text:p></root>")
 	assert.ErrorContains(t, err, "a paragraph of more than 8 MiB", "a span of OpenDocument")
-	// Punctuation in runs of its own gets the usual style.
-	_, _, err = rewritePart(t, wordGrammar, "<root "+word+"><w:p><w:r>"+large+"<w:t>"+strings.Repeat("word ", 9000)+"</w:t></w:r>"+
+	// Punctuation in runs of its own gets the usual style if other words have it, too.
+	_, _, err = rewritePart(t, wordGrammar, "<root "+word+"><w:p><w:r>"+large+"<w:t>"+strings.Repeat("word. ", 9000)+"</w:t></w:r>"+
 		strings.Repeat("<w:r><w:tab/></w:r><w:r><w:t>.</w:t></w:r>", 5000)+"</w:p></root>")
 	require.ErrorIs(t, err, markup.ErrLost)
 	assert.ErrorContains(t, err, "more than 32 MiB")

@@ -165,7 +165,7 @@ func (s *segment) style(of style) tagged.Style {
 		s.numbers[of], s.styles = n, append(s.styles, of)
 	}
 	key := strconv.Itoa(n)
-	return tagged.Style{Key: key, Open: markSign + "s" + key + markSign}
+	return tagged.Style{Key: key, Open: markSign + "s" + key + markSign, Spaceless: true}
 }
 
 // keep adds kept words, which belong behind a word if they are the mark of a note.

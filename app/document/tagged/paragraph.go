@@ -21,6 +21,7 @@ type Style struct {
 	Key         string // equal for styles of equal appearance
 	Open, Close string
 	Raised      bool // superscript or subscript
+	Spaceless   bool // spaces at the ends of its texts have the style of other texts
 }
 
 // Paragraph is built from start to end by the methods that add to it.
@@ -74,7 +75,9 @@ type node struct {
 	base     Style  // of a group: the usual style of its text
 	between  Style  // of a group: the style of its separators
 	signs    string // of a group: the signs and spaces that only separators have
-	parent   *node  // of a numbered group: the group that contains it
+	before   *Style // of a styled node: the style of the white space before it, and behind it; nil: that of the group
+	after    *Style
+	parent   *node // of a numbered group: the group that contains it
 	words    words
 }
 

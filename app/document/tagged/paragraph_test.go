@@ -37,11 +37,11 @@ var paragraphs = []struct {
 		p.Text(plain, "Ship")
 		p.Text(plain, "s wait")
 	}, "Ships wait", "Des navires", "(Des navires)"},
-	{"another style is a pair, and its spaces are outside", func(p *tagged.Paragraph) {
+	{"another style is a pair, and its spaces are outside of it", func(p *tagged.Paragraph) {
 		p.Text(plain, "Press")
 		p.Text(bold, " Save ")
 		p.Text(plain, "now")
-	}, `Press <g id="1">Save</g> now`, `Maintenant, <g id="1">enregistrer</g>`, "(Maintenant, )(b:enregistrer)"},
+	}, `Press <g id="1">Save</g> now`, `Maintenant, <g id="1">enregistrer</g>`, "(Maintenant,)(b: enregistrer)"},
 	{"the style of most of the text has no tag", func(p *tagged.Paragraph) {
 		p.Text(bold, "A long warning: ")
 		p.Text(plain, "go")
@@ -74,7 +74,22 @@ var paragraphs = []struct {
 	{"a sign in another style is not worth a tag", func(p *tagged.Paragraph) {
 		p.Text(plain, "The end")
 		p.Text(bold, ".")
-	}, "The end.", "Fin.", "(Fin.)"},
+	}, "The end.", "Fin.", "(Fin)(b:.)"},
+	{"a full stop that is not in the usual style", func(p *tagged.Paragraph) {
+		p.Text(bold, "Red")
+		p.Text(plain, ", ")
+		p.Text(bold, "blue")
+		p.Text(plain, " and ")
+		p.Text(bold, "green")
+		p.Text(plain, ".")
+	}, `Red, blue <g id="1">and</g> green.`, `Rot, blau <g id="1">und</g> grün.`, "(b:Rot)(, )(b:blau)( und )(b:grün)(.)"},
+	{"a space beside a pair that is in no style of its neighbors", func(p *tagged.Paragraph) {
+		p.Text(bold, "Old price")
+		p.Text(plain, " ")
+		p.Text(italic, "new")
+		p.Text(plain, " ")
+		p.Text(bold, "or none")
+	}, `Old price <g id="1">new</g> or none`, `Preis <g id="1">neu</g> oder keiner`, "(b:Preis)( )(i:neu)( )(b:oder keiner)"},
 	{"separators keep their style", func(p *tagged.Paragraph) {
 		p.Text(bold, "Red house")
 		p.Text(plain, ", ")

@@ -128,7 +128,7 @@ func regroup(g *node, list []*node) []*node {
 					end = k + 1
 				}
 			}
-			n = &node{kind: styled, style: n.style, children: list[i:end:end]}
+			n = &node{kind: styled, style: n.style, children: list[i:end:end], before: n.before, after: list[end-1].after}
 			n.count()
 			i = end - 1
 			out = append(out, loosen(n, g.base)...)
@@ -145,13 +145,22 @@ func loosen(n *node, base Style) []*node {
 	if len(n.children) == 0 || n.words < digits {
 		return []*node{n}
 	}
-	_, after := n.children[len(n.children)-1].cutSpace(false, true)
-	before, _ := n.children[0].cutSpace(true, false)
+	first, last := n.children[0], n.children[len(n.children)-1]
+	_, after := last.cutSpace(false, true)
+	before, _ := first.cutSpace(true, false)
+	isOwn := n.kind == styled && !n.style.Spaceless
+	if isOwn && before != "" {
+		n.before = &n.style
+	}
+	if isOwn && after != "" {
+		n.after = &n.style
+	}
 	return slices.Concat(spacing(before, base), []*node{n}, spacing(after, base))
 }
 
 // absorb gives the base style to signs and spaces in a style of their own: a bold full stop behind regular text is not worth a
-// tag. Separators, which have words on both sides, get their style again in the translation: the comma between two bold words.
+// tag. Separators, which have words on both sides, get their style again in the translation: the comma between two bold words. So do
+// full stops, and spaces beside a pair.
 func (g *node) absorb(list []*node) {
 	const few = 3
 	base, others := g.base, ""
@@ -166,7 +175,15 @@ func (g *node) absorb(list []*node) {
 			continue
 		}
 		if len([]rune(n.text)) <= few && !strings.ContainsFunc(n.text, unicode.IsSymbol) {
-			if hasWords(list[:i]) && hasWords(list[i+1:]) && (g.signs == "" || g.between.Key == n.style.Key) {
+			if style := n.style; n.words == space {
+				if i > 0 {
+					list[i-1].after = &style
+				}
+				if i+1 < len(list) {
+					list[i+1].before = &style
+				}
+			}
+			if hasWords(list[:i]) && (g.signs == "" || g.between.Key == n.style.Key) {
 				g.between, g.signs = n.style, g.signs+n.text
 			} else {
 				others += n.text

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dragoman/app/text/markup"
 )
@@ -102,10 +103,22 @@ type pairTag struct {
 // other one ends before it, and the rest of its text takes the style around it.
 func (s *segment) translated(w *writer, tokens []token) {
 	var open pairs
-	for _, t := range tokens {
+	for i, t := range tokens {
 		switch n := t.node; {
 		case n == nil:
-			w.separated(open.group(s.path[len(s.path)-1]), t.text)
+			before, inner, after := spaces(t.text)
+			g := open.group(s.path[len(s.path)-1])
+			if i > 0 && tokens[i-1].end && tokens[i-1].node.after != nil {
+				w.plain(*tokens[i-1].node.after, before)
+				before = ""
+			}
+			follows := i+1 < len(tokens) && tokens[i+1].node != nil && !tokens[i+1].end && tokens[i+1].node.before != nil
+			if !follows {
+				inner, after = inner+after, ""
+			}
+			if w.separated(g, before+inner); follows {
+				w.plain(*tokens[i+1].node.before, after)
+			}
 		case n.kind == ending:
 			w.ending(n, open.group(s.path[len(s.path)-1]).base)
 		case t.end:
@@ -137,6 +150,14 @@ func (open pairs) group(root *node) *node {
 		}
 	}
 	return root
+}
+
+// spaces separates the white space at the ends of a text.
+func spaces(t string) (before, inner, after string) {
+	inner = strings.TrimLeftFunc(t, unicode.IsSpace)
+	before = t[:len(t)-len(inner)]
+	inner = strings.TrimRightFunc(inner, unicode.IsSpace)
+	return before, inner, t[len(before)+len(inner):]
 }
 
 var separator = regexp.MustCompile(`[\s\p{P}\p{S}]+`)
