@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dragoman/app/document/kinds"
+	"dragoman/app/document/libreoffice"
 )
 
 // output is the destination of translated documents, from flags.
@@ -21,6 +23,7 @@ type output struct {
 	path  string
 	force bool   // replace existing files
 	as    string // format of translated PDFs, see [kinds.As]; "": PDF
+	old   bool   // documents of old programs in folders are translated, too
 }
 
 func (o *output) define(flags *pflag.FlagSet, help string) {
@@ -69,14 +72,19 @@ func (o output) tasks(names []string) (list []documentTask, err error) {
 
 // called returns the name of a translation in a folder: the document's name, with the extension of the translation's format.
 func (o output) called(name string) string {
-	if o.as == "" {
-		return name
+	extension := filepath.Ext(name)
+	as := cmp.Or(libreoffice.To(extension), extension)
+	if o.as != "" {
+		as = "." + o.as
 	}
-	return strings.TrimSuffix(name, filepath.Ext(name)) + "." + o.as
+	return strings.TrimSuffix(name, extension) + as
 }
 
 func (o output) inFolder(root string) (list []documentTask, err error) {
 	known := kinds.Extensions()
+	if o.old {
+		known = append(known, libreoffice.Extensions()...)
+	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -122,6 +130,9 @@ func (o output) check(list []documentTask) error {
 		}
 		if other, twice := taken[p.to]; twice {
 			return fmt.Errorf("the translations of %s and %s are both %s: translate them into different folders", other, p.from, p.to)
+		}
+		if to := libreoffice.To(filepath.Ext(p.from)); to != "" && strings.EqualFold(filepath.Ext(p.from), filepath.Ext(p.to)) {
+			return usagef("the translation of %s is a %s: name the output so", p.from, to)
 		}
 		taken[p.to] = p.from
 		if err := o.mayWrite(p); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dragoman/app/client"
+	"dragoman/app/config"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
 )
@@ -86,6 +87,9 @@ func (f *translateFlags) translateDocuments(ctx context.Context, names []string)
 	if len(names) == 0 {
 		names = []string{stdio}
 	}
+	if cfg, err := config.Parse(f.Environ); err == nil { // otherwise withModel reports it
+		f.output.old = !f.asJob && cfg.DocumentOld != ""
+	}
 	list, err := f.output.tasks(names)
 	if err != nil {
 		return err
@@ -136,7 +140,7 @@ func (f *translateFlags) withModel(ctx context.Context, texts int, do func(*loca
 		}
 		return err
 	}
-	return do(&local{translateFlags: *f, translator: service, out: printer{out: f.Stdout, json: f.json}})
+	return do(&local{translateFlags: *f, translator: service, out: printer{out: f.Stdout, json: f.json}, libreOffice: cfg.DocumentOld})
 }
 
 // local translates lines and documents by local models, with the options of the flags.
@@ -147,6 +151,8 @@ type local struct {
 	bar        *progressbar.ProgressBar // of sentences; nil: none
 	sentences  int                      // of the lines so far
 	partly     partlyError
+
+	libreOffice string // converts documents of old programs; "": they are refused
 }
 
 // partlyError is the error of input that was translated only in part.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"dragoman/app/client"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
+	"dragoman/app/document/libreoffice"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
@@ -31,7 +33,7 @@ func (f *translateFlags) documentOptions() document.Options {
 }
 
 func (j *local) translateDocument(ctx context.Context, p documentTask) error {
-	d, err := openDocument(p.from, j.format, j.Stdin)
+	d, err := openDocument(p.from, j.format, j.Stdin, j.modern(ctx))
 	if err != nil {
 		return err
 	}
@@ -143,8 +145,8 @@ type documentFile struct {
 }
 
 // openDocument opens a document, which the caller must close; stdio is the content of stdin. extension determines the kind; if
-// extension is "", the name does.
-func openDocument(path, extension string, stdin io.Reader) (d documentFile, err error) {
+// extension is "", the name does. A document of an old program is passed to old, unless that is nil.
+func openDocument(path, extension string, stdin io.Reader, old func(d *documentFile) error) (d documentFile, err error) {
 	d.name = filepath.Base(path)
 	if path == stdio && extension != "" {
 		d.name = "document." + extension
@@ -174,7 +176,7 @@ func openDocument(path, extension string, stdin io.Reader) (d documentFile, err 
 		}
 	}
 	if err == nil {
-		d.size, d.kind, err = kindOf(d.file, d.name)
+		err = d.find(old)
 	}
 	if err != nil {
 		d.close()
@@ -182,21 +184,54 @@ func openDocument(path, extension string, stdin io.Reader) (d documentFile, err 
 	return d, err
 }
 
-// kindOf returns the size and the kind of a document.
-func kindOf(file *os.File, name string) (int64, *document.Kind, error) {
-	info, err := file.Stat()
+// find reads the size and the kind of a document.
+func (d *documentFile) find(old func(d *documentFile) error) error {
+	info, err := d.file.Stat()
 	if err == nil && info.Size() == 0 {
 		err = errors.New("the document is empty")
 	}
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
-	head := make([]byte, min(info.Size(), kinds.Head))
-	if _, err := file.ReadAt(head, 0); err != nil {
-		return 0, nil, err
+	d.size = info.Size()
+	head := make([]byte, min(d.size, kinds.Head))
+	if _, err := d.file.ReadAt(head, 0); err != nil {
+		return err
 	}
-	kind, err := kinds.Find(name, "", head)
-	return info.Size(), kind, err
+	if old != nil && libreoffice.Becomes(d.name, "", head) != "" {
+		return old(d)
+	}
+	d.kind, err = kinds.Find(d.name, "", head)
+	return err
+}
+
+// modern returns the function that converts a document of an old program by LibreOffice, or nil if that is not configured.
+func (j *local) modern(ctx context.Context) func(d *documentFile) error {
+	if j.libreOffice == "" {
+		return nil
+	}
+	return func(d *documentFile) error {
+		converter, err := libreoffice.New(j.libreOffice)
+		if err != nil {
+			return err
+		}
+		content, err := io.ReadAll(io.NewSectionReader(d.file, 0, d.size))
+		if err != nil {
+			return err
+		}
+		if d.name, content, err = converter.Convert(ctx, d.name, "", content, math.MaxInt64); err != nil {
+			return err
+		}
+		d.close()
+		if d.file, err = os.CreateTemp("", "dragoman-*"); err != nil {
+			return err
+		}
+		d.close = func() { _ = d.file.Close(); _ = os.Remove(d.file.Name()) }
+		if _, err := d.file.Write(content); err != nil {
+			return err
+		}
+		return d.find(nil)
+	}
 }
 
 // chunkCharacters is the maximum number of characters of texts that are translated together, enough to keep a batch full for a
@@ -258,7 +293,7 @@ func (r *remote) translateDocuments(ctx context.Context, f translateFlags, reque
 	}
 	defer c.Close()
 	for _, one := range list {
-		d, err := openDocument(one.from, f.format, r.Stdin)
+		d, err := openDocument(one.from, f.format, r.Stdin, func(*documentFile) error { return nil }) // the service may convert it
 		if err != nil {
 			return fmt.Errorf("%s: %w", one.from, err)
 		}

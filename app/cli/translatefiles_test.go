@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -150,4 +151,51 @@ func TestWrongTexts(t *testing.T) {
 	out.Reset()
 	tell(&out, client.JobDocument{Name: "a.pdf", Left: []string{"page 2: 1 texts: why"}}, 0, 5)
 	assert.Equal(t, "a.pdf: not translated: page 2: 1 texts: why\n", out.String())
+}
+
+// LibreOffice converts documents of old programs, if it is configured: those that are named, and those in folders.
+func TestTranslateOldDocuments(t *testing.T) {
+	if _, err := exec.LookPath("timeout"); err != nil {
+		t.Skip("timeout is not installed")
+	}
+	letter, err := filepath.Abs("../document/office/testdata/libreoffice-letter.docx")
+	require.NoError(t, err)
+	const old = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
+	root := clitest.Folder(t, map[string]string{"in/a.doc": old, "in/b.txt": "One."})
+	path := func(name string) string { return filepath.Join(root, name) }
+	soffice := path("soffice")
+	require.NoError(t, os.WriteFile(soffice, []byte("#!/bin/sh\n"+`for arg; do out=$folder; folder=$arg; done; cp '`+letter+`' "$out/in.docx"`+"\n"), 0o755))
+	environ := []string{"DOCUMENT_LIBREOFFICE=" + soffice}
+	translate := func(environ []string, args ...string) result {
+		return execute(t, "", environ, append([]string{"translate", "-f", "en", "-t", "fr"}, args...)...)
+	}
+	r := translate(environ, path("in/a.doc"), "-o", path("a.docx"))
+	require.Equal(t, ExitOK, r.code, r.stderr)
+	r = translate(environ, path("in"), "-o", path("out"))
+	require.Equal(t, ExitOK, r.code, r.stderr)
+	contents := clitest.Contents(t, root)
+	assert.True(t, strings.HasPrefix(contents["a.docx"], "PK"))
+	assert.True(t, strings.HasPrefix(contents["out/a.docx"], "PK"))
+	assert.Equal(t, "One.", contents["out/b.txt"])
+
+	r = translate(environ, path("in/a.doc"), "-o", path("b.doc"))
+	assert.Equal(t, ExitUsage, r.code)
+	assert.Contains(t, r.stderr, "is a .docx: name the output so")
+	r = translate([]string{"DOCUMENT_LIBREOFFICE=" + path("none")}, path("in/a.doc"), "-o", path("b.docx"))
+	assert.Contains(t, r.stderr, "need LibreOffice")
+	r = translate(nil, path("in/a.doc"), "-o", path("b.docx"))
+	assert.Equal(t, ExitError, r.code)
+	assert.Contains(t, r.stderr, "save it as docx")
+	r = translate(nil, path("in"), "-o", path("others"))
+	require.Equal(t, ExitOK, r.code, r.stderr)
+	assert.NotContains(t, clitest.Contents(t, root), "others/a.docx")
+}
+
+// A service may convert documents of old programs.
+func TestOldDocumentsAsJobs(t *testing.T) {
+	from := filepath.Join(clitest.Folder(t, map[string]string{"a.rtf": `{\rtf1 One.}`}), "a.rtf")
+	s, asked := newOneDocument(t, "UN.")
+	r := execute(t, "", nil, asJob(s.serve(t), from, "-o", from+".docx")...)
+	require.Equal(t, ExitOK, r.code, r.stderr)
+	assert.Equal(t, []string{"a.rtf"}, asked.URL.Query()["name"])
 }

@@ -11,6 +11,7 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
+	"dragoman/app/document/libreoffice"
 	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
 )
@@ -131,7 +132,7 @@ func (f *translateFlags) checkFormat() error {
 	known := []string{string(translate.Text), string(translate.HTML), string(translate.XML)}
 	if f.documents() {
 		known = nil
-		for _, e := range kinds.Extensions() {
+		for _, e := range append(kinds.Extensions(), libreoffice.Extensions()...) {
 			known = append(known, strings.TrimPrefix(e, "."))
 		}
 	}
@@ -163,7 +164,7 @@ func (f *translateFlags) options() *client.Options {
 // missingOutput returns an error if a text is the name of a document: -o is missing, or the document.
 func missingOutput(texts []string) error {
 	for _, text := range texts {
-		d, err := openDocument(text, "", nil)
+		d, err := openDocument(text, "", nil, nil)
 		switch {
 		case err == nil:
 			d.close()

@@ -4,7 +4,6 @@
 //
 //	documents.go    the service, and access to documents
 //	submit.go       from a file to a job
-//	libreoffice.go  documents of old programs
 //	result.go       from a finished job to a file
 //	name.go         names of files
 package documents
@@ -16,6 +15,7 @@ import (
 	"log/slog"
 
 	"dragoman/app/document"
+	"dragoman/app/document/libreoffice"
 	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"
 	"dragoman/app/text/wrap"
@@ -29,7 +29,7 @@ type Config struct {
 	MaxChars   int   // maximum number of characters of a text
 	MaxTexts   int   // maximum number of texts of a document, including repetitions
 	Log        *slog.Logger
-	Old        *LibreOffice // converts documents of old programs; nil: they are refused
+	Old        *libreoffice.Converter // converts documents of old programs; nil: they are refused
 }
 
 // Service translates documents for all APIs. It is safe for concurrent use.

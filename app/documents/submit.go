@@ -11,6 +11,7 @@ import (
 	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
+	"dragoman/app/document/libreoffice"
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/guard/bound"
@@ -129,7 +130,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 
 // modern converts a document of an old program, in turn with other work.
 func (s *Service) modern(from Sender, o Order) (Order, error) {
-	if _, to := convertible(o); s.cfg.Old == nil || to == "" || int64(len(o.File)) > s.cfg.MaxBytes {
+	if s.cfg.Old == nil || libreoffice.Becomes(o.Name, o.MediaType, o.File) == "" || int64(len(o.File)) > s.cfg.MaxBytes {
 		return o, nil
 	}
 	ctx, cancel, err := from.Bounded()
@@ -138,7 +139,7 @@ func (s *Service) modern(from Sender, o Order) (Order, error) {
 	}
 	defer cancel()
 	_, err = s.inTurn(ctx, o.Owner, func(ctx context.Context) error {
-		o, err = s.cfg.Old.modern(ctx, o, s.cfg.MaxBytes)
+		o.Name, o.File, err = s.cfg.Old.Convert(ctx, o.Name, o.MediaType, o.File, s.cfg.MaxBytes)
 		return err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {

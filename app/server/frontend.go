@@ -16,7 +16,7 @@ import (
 	"dragoman/app/api/webpage"
 	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/documents"
+	"dragoman/app/document/libreoffice"
 	"dragoman/app/engine"
 	"dragoman/app/fleet"
 	"dragoman/app/guard/access"
@@ -130,7 +130,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 		api.Jobs = &httpapi.JobsConfig{Service: f.jobs, MaxBodyBytes: int64(cfg.JobMaxBytes), MaxRecords: cfg.JobMaxRecords,
 			MaxDocumentBytes: int64(cfg.DocumentMaxBytes), MaxTexts: cfg.DocumentMaxTexts, MaxChars: cfg.JobMaxChars}
 		if cfg.DocumentOld != "" {
-			if api.Jobs.Old, err = documents.NewLibreOffice(cfg.DocumentOld); err != nil {
+			if api.Jobs.Old, err = libreoffice.New(cfg.DocumentOld); err != nil {
 				return fmt.Errorf("DOCUMENT_LIBREOFFICE: %w", err)
 			}
 		}

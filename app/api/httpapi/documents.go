@@ -19,6 +19,7 @@ import (
 	"dragoman/app/api/upload"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
+	"dragoman/app/document/libreoffice"
 	"dragoman/app/documents"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
@@ -61,7 +62,7 @@ func openDocuments(server *dialect.Server, j *JobsConfig, log *slog.Logger) *upl
 	}
 	server.FileTypes = kinds.Extensions()
 	if j.Old != nil {
-		server.FileTypes = append(server.FileTypes, documents.OldExtensions()...)
+		server.FileTypes = append(server.FileTypes, libreoffice.Extensions()...)
 	}
 	return upload.New(server, documents.Config{
 		Jobs: j.Service, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: log, Old: j.Old,

@@ -16,7 +16,7 @@ import (
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/upload"
 	"dragoman/app/budget"
-	"dragoman/app/documents"
+	"dragoman/app/document/libreoffice"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission/cost"
@@ -48,7 +48,7 @@ type JobsConfig struct {
 	MaxDocumentBytes int64
 	MaxTexts         int // of a document, including repeated ones; 0: no limit here
 	MaxChars         int
-	Old              *documents.LibreOffice // see [documents.Config]
+	Old              *libreoffice.Converter // see [documents.Config]
 }
 
 // jobsAPI serves the routes of jobs and documents.

@@ -1,4 +1,4 @@
-package documents
+package libreoffice
 
 import (
 	"archive/zip"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/fault"
+	"dragoman/app/document"
 )
 
 const oldFile = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1..."
@@ -49,18 +49,18 @@ func TestOldDocuments(t *testing.T) {
 		{"a.doc", "", oldFile, `head -c 2000 /dev/zero > "$out/in.$to"`, "has 2000 bytes as .docx"},
 		{"a.doc", "", oldFile, `head -c 2000000000 /dev/zero > "$out/in.$to"`, "LibreOffice cannot read"}, // its files are limited
 	} {
-		l, err := NewLibreOffice(program(t, c.script))
+		l, err := New(program(t, c.script))
 		require.NoError(t, err)
 		if strings.Contains(c.script, "sleep") {
 			l.limit = 20 * time.Millisecond
 		}
-		o, err := l.modern(t.Context(), Order{Name: c.name, MediaType: c.mediaType, File: []byte(c.file)}, 1000)
-		if failure := new(fault.Failure); assert.ErrorAs(t, errOr(err, failure), &failure) && err != nil {
+		name, file, err := l.Convert(t.Context(), c.name, c.mediaType, []byte(c.file), 1000)
+		if refused := new(document.Error); assert.ErrorAs(t, errOr(err, refused), &refused) && err != nil {
 			assert.ErrorContains(t, err, c.want)
 			continue
 		}
-		assert.Equal(t, c.want, o.Name)
-		assert.Equal(t, c.file, string(o.File))
+		assert.Equal(t, c.want, name)
+		assert.Equal(t, c.file, string(file))
 		left, err := filepath.Glob(filepath.Join(os.TempDir(), "dragoman-*"))
 		require.NoError(t, err)
 		assert.Empty(t, left)
@@ -76,23 +76,23 @@ func errOr(err error, other error) error {
 
 // One document is converted at a time, and none of a sender who has left.
 func TestOldDocumentsAreConvertedInTurn(t *testing.T) {
-	l, err := NewLibreOffice(program(t, "exit 1"))
+	l, err := New(program(t, "exit 1"))
 	require.NoError(t, err)
 	l.turn <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = l.modern(ctx, Order{Name: "a.doc", File: []byte(oldFile)}, 1000)
+	_, _, err = l.Convert(ctx, "a.doc", "", []byte(oldFile), 1000)
 	assert.ErrorIs(t, err, context.Canceled)
-	_, err = NewLibreOffice(filepath.Join(t.TempDir(), "none"))
+	_, err = New(filepath.Join(t.TempDir(), "none"))
 	assert.ErrorContains(t, err, "need LibreOffice")
 }
 
 // A conversion that cannot start is a fault of the service, not of the document.
 func TestConversionThatCannotStart(t *testing.T) {
-	l, err := NewLibreOffice(program(t, "exit 1"))
+	l, err := New(program(t, "exit 1"))
 	require.NoError(t, err)
 	t.Setenv("PATH", t.TempDir())
-	_, err = l.modern(t.Context(), Order{Name: "a.doc", File: []byte(oldFile)}, 1000)
+	_, _, err = l.Convert(t.Context(), "a.doc", "", []byte(oldFile), 1000)
 	assert.ErrorIs(t, err, exec.ErrNotFound)
 }
 
@@ -104,12 +104,12 @@ func TestLibreOffice(t *testing.T) {
 	}
 	secret := filepath.Join(t.TempDir(), "secret.txt")
 	require.NoError(t, os.WriteFile(secret, []byte("The secret"), 0o644))
-	l, err := NewLibreOffice(soffice)
+	l, err := New(soffice)
 	require.NoError(t, err)
 	text := `{\rtf1\ansi Good morning{\field{\*\fldinst INCLUDETEXT "` + secret + `"}{\fldrslt here}}}`
-	o, err := l.modern(t.Context(), Order{Name: "a.rtf", File: []byte(text)}, 1<<20)
+	_, file, err := l.Convert(t.Context(), "a.rtf", "", []byte(text), 1<<20)
 	require.NoError(t, err)
-	r, err := zip.NewReader(bytes.NewReader(o.File), int64(len(o.File)))
+	r, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	require.NoError(t, err)
 	f, err := r.Open("word/document.xml")
 	require.NoError(t, err)
