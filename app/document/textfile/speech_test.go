@@ -76,3 +76,11 @@ func TestDividedStyles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, strings.NewReplacer("a <c.loud>b</c>", "eins <c.loud>zwei</c>", "c d", "<c.loud>drei</c> vier").Replace(doc), got)
 }
+
+// Line ends of TTML are breaks where xml:space preserves them. Captions in another language stay.
+func TestSpacesAndLanguagesOfTTML(t *testing.T) {
+	const text = "<tt xml:lang=\"en\" xml:space=\"preserve\"><div xml:lang=\"fr\"><p>un</p></div><p xml:lang=\"en-US\">\n  - one\n  - two\n</p><p xml:space=\"default\">three\nfour</p></tt>"
+	got, err := rewritten(t, kindNamed(t, "ttml"), text, document.Options{From: "en", To: "de"}, strings.ToUpper)
+	require.NoError(t, err)
+	assert.Equal(t, "<tt xml:lang=\"de\" xml:space=\"preserve\"><div xml:lang=\"fr\"><p>un</p></div><p xml:lang=\"de\">\n  - ONE\n  - TWO\n</p><p xml:space=\"default\">THREE FOUR</p></tt>", got)
+}

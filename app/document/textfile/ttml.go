@@ -17,15 +17,20 @@ func ttml(p *pass) error {
 		if e.name == "p" {
 			within++
 		}
+		if lang := e.attribute("lang"); lang != "" && p.options.From != "" && !isLanguage(lang, p.options.From) {
+			e.stays = true
+		} else if lang != "" && (within == 0 || within == 1 && e.name == "p") {
+			return x.setLanguage(e, "xml:lang")
+		}
 		return nil
 	}, func(x *xmlReader, e *xmlElement) error {
 		if e.name != "p" {
 			return nil
 		}
-		if within--; within > 0 {
+		if within--; within > 0 || e.stays {
 			return nil
 		}
-		return p.captions(p.unwrapped(wrap.Line{Start: e.inner, End: e.innerEnd}))
+		return p.captions(p.unwrapped(wrap.Line{Start: e.inner, End: e.innerEnd}), e.preserve)
 	}}.read(p)
 }
 
@@ -50,14 +55,15 @@ func (p *pass) unwrapped(l wrap.Line) wrap.Line {
 	return l
 }
 
-// captionBreak matches a line break of a caption as its group, or a comment or section, without a group.
-var captionBreak = regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|(<(?:\w+:)?br(?:\s[^<>]*)?(?:/>|></(?:\w+:)?br\s*>))`)
+// captionBreak matches a line break of a caption as its first group, a line end as the second one, or a comment or section.
+var captionBreak = regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|(<(?:\w+:)?br(?:\s[^<>]*)?(?:/>|></(?:\w+:)?br\s*>))|(\r?\n[ \t]*)`)
 
-// captions translates the content of a p, speech by speech. If an element spans several speeches, all are one text.
-func (p *pass) captions(inner wrap.Line) error {
+// captions translates the content of a p, speech by speech. If an element spans several speeches, all are one text. If the document
+// preserves white space, line ends are line breaks.
+func (p *pass) captions(inner wrap.Line, preserve bool) error {
 	var ends [][]int
 	for _, m := range captionBreak.FindAllStringSubmatchIndex(p.in(inner), -1) {
-		if m[2] >= 0 {
+		if m[2] >= 0 || m[4] >= 0 && preserve {
 			ends = append(ends, m)
 		}
 	}
