@@ -40,7 +40,8 @@ func main() {
 	}
 }
 
-// run tries all files, prints the table, and returns how many results an owner refused whose original it accepted.
+// run tries all files, prints the table, and returns how many results an owner refused whose original it accepted, and how many plural
+// forms are wrong.
 func run(ctx context.Context, corpus, out, tools, only string, conversions int) (broken int, err error) {
 	files, err := list(corpus, only)
 	if err != nil {
@@ -67,12 +68,17 @@ func run(ctx context.Context, corpus, out, tools, only string, conversions int) 
 		if err := ask(ctx, tools, out, files, conversions); err != nil {
 			return 0, err
 		}
+		if only == "" {
+			if broken, err = askPlurals(ctx, tools, out); err != nil {
+				return 0, err
+			}
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	printTable(os.Stdout, files)
-	return count(files, func(f *file) int { return f.count(refusedByOwner) }), writeFaults(filepath.Join(out, "faults.tsv"), files)
+	return broken + count(files, func(f *file) int { return f.count(refusedByOwner) }), writeFaults(filepath.Join(out, "faults.tsv"), files)
 }
 
 // list returns the files of a corpus, in order.

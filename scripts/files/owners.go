@@ -40,6 +40,7 @@ func owners(tools string) []owner {
 		{"lrelease", "ts", []string{"lrelease", "-silent", theFile, "-qm", os.DevNull}},
 		{"xmllint", "xml xlf xliff ts ttml resx stringsdict tmx xhtml svg", []string{"xmllint", "--noout", "--nonet", "--huge", theFile}},
 		{"PHP", "php", []string{"php", "-l", theFile}},
+		{"JavaScript", "json ftl", []string{"node", filepath.Join(tools, "npm/owners.mjs")}},
 		{"Java", "properties epub", []string{"java", "-cp", filepath.Join(tools, "java/*"), "scripts/files/Owners.java"}},
 		{"LibreOffice", "docx docm dotx dotm odt ott pptx pptm ppsx ppsm potx potm odp otp odg xlsx xlsm xltx xltm ods ots fodt fods fodp",
 			slices.Concat([]string{office}, python)},

@@ -23,6 +23,9 @@ PATH=$PATH:/usr/lib/qt6/bin scripts/needs.sh lrelease qt6-l10n-tools
 [[ -x $tools/venv/bin/python ]] || "${PYTHON:-python3}" -m venv "$tools/venv"
 "$tools/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r scripts/files/requirements.txt
 [[ -d $tools/java ]] || mvn -q -B -f scripts/files/pom.xml dependency:copy-dependencies -DoutputDirectory="$PWD/$tools/java"
+mkdir -p "$tools/npm"
+cp scripts/files/package.json scripts/files/owners.mjs "$tools/npm"
+npm install --silent --no-audit --no-fund --prefix "$tools/npm"
 
 scripts/files/fetch.sh
 PATH=$PATH:/usr/lib/qt6/bin go run ./scripts/files "$@"
