@@ -64,29 +64,42 @@ type call struct {
 	number   int    // of the current argument
 }
 
-// formulaIn notes which cells a formula reads, and the texts in it. at is the cells for which it is repeated. If their results are
-// texts that other formulas read, the texts of which they are made are read likewise.
+// reading is what a formula reads, and what its result is.
+type reading struct {
+	areas       []area
+	composed    bool // the result is a text that no cell has
+	isCriterion bool // the formula has a text that is a criterion
+}
+
+// formulaIn notes which cells a formula reads, and the texts in it. at is the cells for which it is repeated.
 func (w *walker) formulaIn(formula string, at area, isText bool) {
 	formula = strings.TrimPrefix(strings.TrimPrefix(formula, "of:"), "=")
-	if !isText && !ofText(formula) {
-		return
+	if isText {
+		w.follow(w.readingOf(formula, at), at)
+	} else if ofText(formula) {
+		w.readingOf(formula, at)
 	}
-	isCriterion := w.rememberTexts(formula)
-	areas, composed := w.scan(formula, corner{at.right - at.left, at.bottom - at.top})
-	if !isText {
-		return
-	}
+}
+
+func (w *walker) readingOf(formula string, at area) (r reading) {
+	r.isCriterion = w.rememberTexts(formula)
+	r.areas, r.composed = w.scan(formula, corner{at.right - at.left, at.bottom - at.top})
+	return r
+}
+
+// follow notes that a result may be a text. If other formulas read it, the texts of which it is made are read likewise.
+func (w *walker) follow(r reading, at area) {
 	isWords := w.book.words.overlap(at)
 	if isWords || w.book.equal.overlap(at) {
-		w.reads(areas, isWords || composed)
+		w.reads(r.areas, isWords || r.composed)
 	}
-	if len(areas) > 0 && w.book.texts.add(at) {
+	if len(r.areas) > 0 && w.book.texts.add(at) {
 		w.remembered += rememberedCost
 	}
-	if composed {
+	if r.composed {
 		w.grow(w.book.composed, at)
 	}
-	if isCriterion {
+	if r.isCriterion {
 		w.grow(w.book.criteria, at)
 	}
 }
@@ -94,6 +107,7 @@ func (w *walker) formulaIn(formula string, at area, isText bool) {
 // grow adds the cells of a text to a set. Formulas that read them are read again.
 func (w *walker) grow(set cells, at area) {
 	if set.add(at) {
+		w.book.facts.changes++
 		w.book.grown = w.book.grown || w.book.equal.overlap(at) || w.book.words.overlap(at)
 		w.remembered += rememberedCost
 	}

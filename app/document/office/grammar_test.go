@@ -273,6 +273,7 @@ func TestKept(t *testing.T) {
 		w.grammar = c.grammar
 		require.NoError(t, w.part(io.Discard, strings.NewReader(c.part), "part.xml"))
 	}
+	require.NoError(t, w.goThrough())
 	for text, kept := range map[string]bool{`is "open"`: true, "Yes": true, "no": true, "Unit\nPrice": true, "region": true, "Late": true, "one": true, "two": true,
 		"": false, "open": false, "yes!": false} {
 		assert.Equal(t, kept, w.isKept(text), text)

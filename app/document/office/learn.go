@@ -37,8 +37,7 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 		w.at.column, w.at.row = cornerOf(r, w.at, corner{})
 	}
 	at := area{w.sheet, w.at.column, w.at.row, w.at.column, w.at.row}
-	stays, kind := w.book.words.overlap(at), start.Attribute("t")
-	compared := w.book.compared != nil && w.book.equal.overlap(at)
+	kind := start.Attribute("t")
 	formula, value, inline := "", "", ""
 	err := w.children(func(t xmlpart.Token) (err error) {
 		switch {
@@ -48,12 +47,12 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 				at = w.area(ref)
 			}
 			formula, err = w.texts(t, "f")
+		case t.Name == named("x", "v") && kind == "" && formula == "": // a number
+			err = w.skip()
 		case t.Name == named("x", "v"):
 			value, err = w.texts(t, "v")
-		case stays || compared || w.book.listed != nil:
-			inline, err = w.texts(t, "t")
 		default:
-			err = w.skip()
+			inline, err = w.texts(t, "t")
 		}
 		return err
 	})
@@ -63,17 +62,26 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 	switch n, invalid := strconv.Atoi(value); {
 	case formula != "": // many programs write no result, or 0
 		w.book.shows = w.book.shows || kind == "str"
-		w.formulaIn(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
+		w.tellFormula(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
 	case kind != "s":
 		w.book.inline = w.book.inline || kind == "str" || kind == "inlineStr"
-		w.learnText(inline, at, stays, compared)
-	case invalid == nil && (stays || compared):
-		w.book.shared[n] = true
-		w.remembered += rememberedCost
-	case w.book.listed[n]:
-		w.grow(w.book.criteria, at)
+		if inline != "" {
+			w.tell(fact{kind: textFact, at: at, text: inline})
+		}
+	case invalid == nil:
+		w.tell(fact{kind: sharedFact, at: at, number: n})
 	}
 	return err
+}
+
+// tellFormula tells a formula that may depend on text.
+func (w *walker) tellFormula(formula string, at area, isText bool) {
+	formula = strings.TrimPrefix(formula, "=")
+	if isText {
+		w.tell(fact{kind: textFormula, at: at, text: formula})
+	} else if ofText(formula) {
+		w.tell(fact{kind: formulaFact, at: at, text: formula})
+	}
 }
 
 // learnText reads the text of a cell.
@@ -149,7 +157,7 @@ func (w *walker) learnFormula(start xmlpart.Token, _ sink) error {
 	if start.Name.Space == "xm" {
 		w.scope = area{bottom: maxRow} // the cells follow
 	}
-	w.formulaIn(formula, w.scope, false)
+	w.tellFormula(formula, w.scope, false)
 	return err
 }
 
@@ -157,6 +165,7 @@ func (w *walker) learnFormula(start xmlpart.Token, _ sink) error {
 func (w *walker) learnName(start xmlpart.Token, _ sink) error {
 	formula, err := w.texts(start, "definedName")
 	w.define(start.Attribute("name"), formula)
+	w.tell(fact{kind: nameFact, name: start.Attribute("name"), text: formula})
 	return err
 }
 
@@ -171,6 +180,7 @@ func (w *walker) define(name, formula string) {
 	for _, a := range areas {
 		if known := w.book.names[key]; len(known) < maxDepth && len(w.book.names) < maxKept && !slices.Contains(known, a) {
 			w.book.names[key], w.book.grown = append(known, a), true
+			w.book.facts.changes++
 			w.remembered += rememberedCost + len(name)
 		}
 	}
@@ -185,17 +195,14 @@ func (w *walker) learnTable(start xmlpart.Token, out sink) error {
 
 // learnSource notes the cells of which a pivot table is made.
 func (w *walker) learnSource(start xmlpart.Token, out sink) error {
-	areas := w.book.named(strings.ToUpper(start.Attribute("name")), "")
-	if ref := start.Attribute("ref"); ref != "" {
-		areas = append(areas, w.reference(start.Attribute("sheet"), ref, corner{}))
-	}
-	w.reads(areas, true)
+	w.tell(fact{kind: sourceFact, at: area{sheet: start.Attribute("sheet")}, name: start.Attribute("name"), text: start.Attribute("ref")})
 	return w.inner(start, out)
 }
 
 // learnODFTable reads a sheet of OpenDocument.
 func (w *walker) learnODFTable(start xmlpart.Token, out sink) error {
 	w.sheet, w.at, w.rows = start.Attribute("name"), corner{-1, -1}, 1
+	w.book.facts.isLost = true // OpenDocument is read again
 	w.define(w.sheet, "")
 	return w.inner(start, out)
 }

@@ -31,6 +31,7 @@ type walker struct {
 	reader    *xmlpart.Reader
 	grammar   grammar
 	ahead     []xmlpart.Token // tokens read ahead
+	space     [2]string       // the namespace of the last token, and its abbreviation
 	translate document.Translate
 	options   document.Options
 	to        target
@@ -120,8 +121,13 @@ func (w *walker) next() (xmlpart.Token, error) {
 	if err := w.pay(paragraphByte*w.size + w.remembered); err != nil {
 		return t, err
 	}
-	t.Name.Space = short(t.Name.Space)
-	return t, w.fields.note(t)
+	if t.Name.Space != w.space[0] { // looked up once for neighbors
+		w.space = [2]string{t.Name.Space, short(t.Name.Space)}
+	}
+	if t.Name.Space = w.space[1]; w.fields.open != nil || t.Name.Space == "w" {
+		return t, w.fields.note(t)
+	}
+	return t, nil
 }
 
 // pay takes memory of the request until the walker has at least that many bytes, in larger steps.

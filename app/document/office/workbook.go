@@ -30,6 +30,7 @@ type workbook struct {
 	shows        bool         // the result of a formula is a text
 	asks         bool         // the criterion of a formula is the text of a cell
 	listed       map[int]bool // numbers of the shared strings that are criteria; nil: not yet read
+	facts        facts
 	equals
 }
 
@@ -213,7 +214,7 @@ func (w *walker) learn(a *archive.Archive, parts map[string]part) error {
 // learnFrom reads a workbook with formulas until it has learnt all that they read, then its shared strings.
 func (w *walker) learnFrom(sheets, shared func(w *walker) error) error {
 	w.book.read = func(w *walker) error {
-		if err := sheets(w); err != nil {
+		if err := w.readCells(sheets); err != nil {
 			return err
 		}
 		return shared(w)
@@ -243,15 +244,29 @@ func (w *walker) learnFrom(sheets, shared func(w *walker) error) error {
 	return shared(w)
 }
 
-// learnCells reads the sheets of a workbook until a pass learns no more.
+// learnCells reads the sheets of a workbook, or goes through what they said, until it learns no more.
 func (w *walker) learnCells(sheets func(w *walker) error) error {
 	w.book.grown = true
 	for pass := 0; w.book.grown && !w.book.all; pass++ {
 		w.book.grown = false
-		if err := sheets(w); err != nil {
+		if err := w.readCells(sheets); err != nil {
 			return err
 		}
 		w.book.all = w.book.all || pass >= maxPasses
 	}
 	return nil
+}
+
+// readCells reads the sheets of a workbook, at first or if not all that they say is kept, and acts on that.
+func (w *walker) readCells(sheets func(w *walker) error) error {
+	b := &w.book.facts
+	if !b.isWhole {
+		if err := sheets(w); err != nil {
+			return err
+		}
+		if b.isWhole = !b.isLost; b.isLost {
+			return nil
+		}
+	}
+	return w.goThrough()
 }
