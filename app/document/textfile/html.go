@@ -22,7 +22,7 @@ func htmlUnits(p *pass) error {
 	h := &htmlFile{pass: p, foreign: p.foreign(tokens)}
 	h.attributes = p.shownAttributes(tokens, h.foreign, p.options.To)
 	at := 0
-	pieces, err := markup.SplitHTML(p.ctx, p.text)
+	pieces, err := markup.SplitTokens(p.ctx, p.text, tokens)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 	}
 	within = slices.DeleteFunc(within, func(a attribute) bool { return a.isHidden })
 	all, foreign := h.isForeign(at, at+len(text))
-	if !all && (startsWithWords(text) || h.hasLanguage(piece.Parse(h.ctx))) {
+	if !all && (startsWithWords(text) || h.hasWords(piece)) {
 		text = h.marked(at, text, foreign)
 		var err error
 		if text, err = h.translate(text); err != nil {
@@ -184,6 +184,16 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 	}
 	return h.replace(at, at+len(piece.Raw), h.replaceTags(text, tags))
 }
+
+// hasWords reports whether a unit has anything to translate. In a book, which has little code, that is each letter.
+func (h *htmlFile) hasWords(unit markup.HTMLPiece) bool {
+	if h.isPage {
+		return hasLetter(tagOrReference.ReplaceAllString(unit.Raw, ""))
+	}
+	return h.hasLanguage(unit.Parse(h.ctx))
+}
+
+var tagOrReference = regexp.MustCompile(`<[^<>]*>|&#?\w+;`)
 
 // startsWithWords reports whether a text starts with two words of lower-case letters but for the first ones, and has thus
 // something to translate: most texts of pages need no closer look.

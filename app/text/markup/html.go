@@ -48,6 +48,20 @@ func SplitHTML(ctx context.Context, text string) ([]HTMLPiece, error) {
 	return split(ctx, text, HTML, outline{})
 }
 
+// SplitTokens is [SplitHTML] with the result of [Tokens].
+func SplitTokens(ctx context.Context, text string, tokens []Token) (list []HTMLPiece, err error) {
+	end := len(text)
+	if last := len(tokens) - 1; last >= 0 && tokens[last].partial {
+		tokens, end = tokens[:last], tokens[last].Start
+	}
+	err = char.Look(ctx, len(text), func(l *char.Looks) {
+		p := pieces{text: text, format: HTML, looks: l}
+		p.split(tokens, end, outline{})
+		list = p.list
+	})
+	return list, err
+}
+
 // SplitXML cuts an XML document, or a part of one, like SplitHTML. It knows no element by name: an element whose parent has text
 // of its own is inline, every other element is a unit. Text in a CDATA section without other text beside it is a unit. Names are
 // case-sensitive. Elements with translate="no" or translatable="false" stay as they are, as do references to entities that the
@@ -59,15 +73,16 @@ func SplitXML(ctx context.Context, text string) ([]HTMLPiece, error) {
 func split(ctx context.Context, text string, format Format, o outline) (list []HTMLPiece, err error) {
 	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		p := pieces{text: text, format: format, looks: l}
-		p.split(o)
+		tokens, end := tokenize(l, text, format)
+		p.split(tokens, end, o)
 		list = p.list
 	})
 	return list, err
 }
 
-func (p *pieces) split(o outline) {
+// split cuts the text before byte end, of which the tokens are known.
+func (p *pieces) split(tokens []Token, end int, o outline) {
 	text, format := p.text, p.format
-	tokens, end := tokenize(p.looks, text, format)
 	apart := standApart(p.looks, text, tokens, format, o)
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]

@@ -16,6 +16,7 @@ type Token struct {
 	Name       string // of a tag, in HTML in lower case
 	Partner    int    // index of the end tag of a start tag, or 0; elements such as br have none
 	opaque     bool   // a start tag of an element that is not translated
+	partial    bool   // an incomplete tag
 }
 
 // Tokens cuts HTML into tokens like a browser. The tokens, joined, are the text: an incomplete tag is text.
@@ -23,7 +24,7 @@ func Tokens(ctx context.Context, text string) (tokens []Token, err error) {
 	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		end := 0
 		if tokens, end = tokenize(l, text, HTML); end < len(text) {
-			tokens = append(tokens, Token{Start: end, End: len(text), Kind: html.TextToken})
+			tokens = append(tokens, Token{Start: end, End: len(text), Kind: html.TextToken, partial: true})
 		}
 	})
 	return tokens, err
