@@ -113,6 +113,9 @@ func (p *pass) tokens(text string) []markup.Token {
 
 // readAttributes reads the attributes with values of the tag [start, end). Of repeated names the first counts.
 func readAttributes(text string, start, end int) (list []attribute) {
+	if strings.IndexByte(text[start:end], '=') < 0 { // most tags
+		return nil
+	}
 	seen := map[string]bool{}
 	for _, m := range attributeValue.FindAllStringSubmatchIndex(text[start:end], -1) {
 		a := attribute{tag: [2]int{start, end}, name: strings.ToLower(text[start+m[2] : start+m[3]])}

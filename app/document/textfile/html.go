@@ -188,7 +188,8 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 // hasWords reports whether a unit has anything to translate. In a book, which has little code, that is each letter.
 func (h *htmlFile) hasWords(unit markup.HTMLPiece) bool {
 	if h.isPage {
-		return hasLetter(tagOrReference.ReplaceAllString(unit.Raw, ""))
+		start, _, _ := strings.Cut(unit.Raw, "<")
+		return !strings.Contains(start, "&") && hasLetter(start) || hasLetter(tagOrReference.ReplaceAllString(unit.Raw, ""))
 	}
 	return h.hasLanguage(unit.Parse(h.ctx))
 }
