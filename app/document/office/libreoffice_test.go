@@ -17,7 +17,7 @@ import (
 var conversions = map[string]string{".docx": "odt", ".odt": "docx", ".pptx": "odp", ".odp": "pptx", ".xlsx": "ods", ".ods": "xlsx"}
 
 // anchor matches an element without text and the spaces around it: a comment may come before or after a space.
-var anchor = regexp.MustCompile(`\s*(<x id="\d+"/>)\s*`)
+var anchor = regexp.MustCompile(`\s*(<[xa] id="\d+"/>)\s*`)
 
 // TestLibreOffice checks translated documents with LibreOffice, if it is installed. LibreOffice converts the original and the
 // translation to another format; the texts of the second must be those of the first in upper case.
