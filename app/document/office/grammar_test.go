@@ -261,7 +261,14 @@ func TestTarget(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
+	for _, bytes := range []int{0, maxFacts - factCost, maxFacts + 1} { // facts are kept, at first, or not at all
+		testKept(t, bytes)
+	}
+}
+
+func testKept(t *testing.T, bytes int) {
 	w := &walker{ctx: t.Context(), keep: map[string]bool{}, book: newWorkbook()}
+	w.book.facts.bytes = bytes
 	for _, c := range []struct {
 		grammar grammar
 		part    string
