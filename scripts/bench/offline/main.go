@@ -16,8 +16,10 @@ import (
 	"os"
 	"time"
 
+	"dragoman/app/text/language"
 	"dragoman/model"
 	"dragoman/model/cpu"
+	"dragoman/model/family"
 	"dragoman/model/search"
 	"dragoman/model/search/searchtest"
 )
@@ -61,7 +63,7 @@ func run(args []string, in io.Reader, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, runtime.Close()) }()
-	m, err := runtime.Open(context.Background(), *dir, cpu.Options{Threads: *threads})
+	m, err := open(runtime, *dir, *threads)
 	if err != nil {
 		return err
 	}
@@ -83,6 +85,19 @@ func run(args []string, in io.Reader, out io.Writer) (err error) {
 			return err
 		}
 	}
+}
+
+// open opens a model with the service's settings.
+func open(runtime *cpu.Runtime, dir string, threads int) (model.Model, error) {
+	manifest, err := model.ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	tok, err := family.OpenTokenizer(dir, manifest.Family, manifest.Languages)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Open(context.Background(), dir, cpu.Options{Threads: threads, Scripts: language.Scripts, Within: tok.Within})
 }
 
 // respond decodes one request and measures its time.

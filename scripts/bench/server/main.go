@@ -28,12 +28,14 @@ import (
 	"dragoman/app/engine"
 	"dragoman/app/engine/fairshare"
 	"dragoman/app/telemetry"
+	"dragoman/app/text/language"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/cpu"
 	"dragoman/model/family"
 	"dragoman/model/repository"
 	"dragoman/model/search"
+	"dragoman/tokenizer"
 )
 
 func main() {
@@ -149,12 +151,12 @@ func (l *loader) Load(ctx context.Context, s catalog.Source, state engine.Pool) 
 	options := l.cfg.Search(s.Manifest.Spec.Generation)
 	const prefix = 2 // decoder start and language
 	options.MinLength, options.MaxLength = prefix+l.length, prefix+l.length
-	engines, err := l.start(ctx, s, options, state)
+	engines, err := l.start(ctx, s, tok.(*tokenizer.Tokenizer), options, state)
 	if err != nil {
 		return nil, err
 	}
 	return instance{engines, translate.ModelConfig{
-		Tokenizer: tok.(translate.Tokenizer), Engine: endless{engines, l.length}, Spec: s.Manifest.Spec, Languages: s.Manifest.Languages,
+		Tokenizer: tok.(*tokenizer.Tokenizer), Engine: endless{engines, l.length}, Spec: s.Manifest.Spec, Languages: s.Manifest.Languages,
 		Search: options, Limits: translate.Limits{Beams: options.Beams, MaxLength: options.MaxLength},
 	}}, nil
 }
@@ -162,10 +164,10 @@ func (l *loader) Load(ctx context.Context, s catalog.Source, state engine.Pool) 
 func (l *loader) Check(context.Context, catalog.Source) error { return nil }
 
 // start loads the model for each worker, with the service's settings.
-func (l *loader) start(ctx context.Context, s catalog.Source, options search.Options, state engine.Pool) (*engine.Engine, error) {
+func (l *loader) start(ctx context.Context, s catalog.Source, tok *tokenizer.Tokenizer, options search.Options, state engine.Pool) (*engine.Engine, error) {
 	workers, threads := l.cfg.Share(s.Manifest.Spec, runtime.GOMAXPROCS(0))
 	models, err := engine.OpenModels(workers, func() (model.Model, error) {
-		return l.rt.Open(ctx, s.Dir, cpu.Options{Threads: threads, Verify: l.cfg.Verify})
+		return l.rt.Open(ctx, s.Dir, cpu.Options{Threads: threads, Verify: l.cfg.Verify, Scripts: language.Scripts, Within: tok.Within})
 	})
 	if err != nil {
 		return nil, err
