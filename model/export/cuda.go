@@ -181,7 +181,9 @@ func (b *cuda) attentionAttrs(stack model.Stack, layer int) []onnx.Attr {
 	return append(attrs, onnx.Float("scale", float32(1/math.Sqrt(float64(stack.HeadDim(b.spec.DModel))))))
 }
 
-// candidates computes the logits of the best candidates again in single precision where half precision rounded them.
+// candidates computes the logits of the best candidates again in single precision where half precision rounded them. Unlike the CPU's
+// 8-bit head, it leaves the log-sum-exp as it is: rounding moves a logit by at most 1/2048 of itself, and so log-probabilities by at
+// most 1/64 where logits are below 32, while an 8-bit logit may be off by any amount.
 func (b *cuda) candidates(y string) {
 	x := b.quantize(y)
 	var bias []string
