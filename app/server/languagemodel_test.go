@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -87,28 +86,6 @@ func TestPullServerRefuses(t *testing.T) {
 	r = execute(t, "", environment(), "pull", "--repository", dir, "--name", "other", "openai:"+empty.URL+"/v1")
 	assert.NotEqual(t, cli.ExitOK, r.code)
 	assert.Contains(t, r.stderr, "lists no models")
-}
-
-// A server that gives fewer answers at a time than a request wants is asked for one.
-func TestAlternativesOfALanguageModel(t *testing.T) {
-	s := remotetest.New(t, func(w http.ResponseWriter, _ *http.Request, c remotetest.Call) bool {
-		if c.Body["n"] == nil {
-			return false
-		}
-		http.Error(w, `{"error":{"message":"Field 'n': Value must be between 1 <= value <= 2, but got 3"}}`, http.StatusBadRequest)
-		return true
-	})
-	r := service(t, "MODEL_REPOSITORY="+pullServer(t, s))
-	for range 20 { // refusals of a sentence for itself would open the circuit
-		resp, err := http.Post(r.url+"/translation", "application/json", strings.NewReader(
-			`{"payload": {"fromLang": "en", "toLang": "fr", "model": "llm", "alternatives": 3, "records": [{"id": "1", "text": "The house is big."}]}}`))
-		require.NoError(t, err)
-		answer, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, resp.StatusCode, "%s", answer)
-		assert.Contains(t, string(answer), "Le maison est grand.")
-	}
 }
 
 // A language model answers requests beside an exported model.
