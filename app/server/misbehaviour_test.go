@@ -54,7 +54,7 @@ func TestLanguageModelMisbehaves(t *testing.T) {
 		"cut off": {behave: func(w http.ResponseWriter, _ *http.Request, _ remotetest.Call) bool {
 			remotetest.Answer(w, "Le maison a", "length")
 			return true
-		}, flags: []string{"too_short", "truncated"}, calls: 8},
+		}, flags: []string{"truncated"}, calls: 8},
 		"filtered": {behave: func(w http.ResponseWriter, _ *http.Request, _ remotetest.Call) bool {
 			remotetest.Answer(w, "", "content_filter")
 			return true

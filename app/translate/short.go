@@ -26,8 +26,11 @@ const (
 // unstopped are languages whose sentences end without a mark.
 const unstopped = " th lo bo dz shn "
 
-// compareLengths flags an outcome that ends far too early. It fails with the request's context.
+// compareLengths flags an outcome that ends far too early, unless it is known to be cut off. It fails with the request's context.
 func (c *codec) compareLengths(x *sentence, o *outcome) error {
+	if o.flags.Has(Truncated) {
+		return nil
+	}
 	short, err := x.isTooShort(c.ctx, o.text)
 	if short {
 		o.flags |= TooShort
