@@ -6,13 +6,26 @@
 //	  fr: [French, 法语]
 //	unit: sentence              # or paragraph: what is translated at once
 //	neighbours: 2               # source texts before the text that prompts may use
-//	request:                    # the body of the call, whose strings are templates (text/template)
+//	request:                    # the body of the call, whose strings are templates
 //	  messages:
 //	    - role: user
 //	      content: "Translate into {{.To.Name}}:\n\n{{.Text}}"
 //	  temperature: 0
 //
-// A template has the fields of [Question].
+// Templates are a part of Go's text/template, in which whitespace ({{- and -}}), comments, variables and scopes are as there:
+//
+//	{{.Text}} {{.To.Name}}                  the fields of [Question]; $ is the question, also within range and with
+//	"text" 5 true                           whole numbers only
+//	{{$to := index .To.Names 1}}            a variable, which does not change
+//	{{if A}} {{else if B}} {{else}} {{end}}
+//	{{with A}} {{else}} {{end}}
+//	{{range .Terms}} {{.Source}} {{end}}    also {{range $i, $term := .Terms}}, and {{else}} for an empty list
+//	and A B, or A B, not A                  of any values
+//	eq A B C, ne A B                        of texts, numbers, or true and false
+//	len A, index A 1                        of a list, len also of a text in bytes; index fails where the list has no such value
+//	eq (len .Before) 1, .Before | len       functions of functions
+//
+// [Parse] refuses anything else, in branches that are not taken, too.
 package profile
 
 import (

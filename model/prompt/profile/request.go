@@ -1,22 +1,21 @@
 package profile
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"text/template"
 
 	"go.yaml.in/yaml/v3"
+
+	"dragoman/model/prompt"
 )
 
 // node is a part of a request: a value that does not change, a template, a list or a mapping.
 type node interface {
-	render(q *Question, room *int) (any, error)
+	render(data map[string]any, room *int) (any, error)
 }
 
 type (
 	constant struct{ value any }
-	text     struct{ template *template.Template }
 	sequence []node
 	mapping  map[string]node
 )
@@ -24,11 +23,42 @@ type (
 // Request returns the body of a call, without the fields that do not depend on the profile. The caller may add fields.
 func (p *Profile) Request(q Question) (map[string]any, error) {
 	room := maxRequest
-	body, err := p.request.render(&q, &room)
+	body, err := p.request.render(q.data(), &room)
 	if err != nil {
 		return nil, err
 	}
 	return body.(map[string]any), nil
+}
+
+// fullQuestion has one value in each list.
+var fullQuestion = Question{
+	From: Language{Names: []string{""}}, To: Language{Names: []string{""}},
+	Guide: prompt.Guide{Before: []string{""}, Terms: make([]prompt.Term, 1), Examples: make([]prompt.Example, 1)},
+}
+
+// data returns the values of a question by the names that templates have for them.
+func (q *Question) data() map[string]any {
+	language := func(l Language) any {
+		return map[string]any{"Code": l.Code, "Name": l.Name, "Names": list(l.Names, text)}
+	}
+	return map[string]any{
+		"From": language(q.From), "To": language(q.To), "Text": q.Text, "Before": list(q.Before, text),
+		"Terms":    list(q.Terms, func(t prompt.Term) any { return pair(t.Source, t.Target) }),
+		"Examples": list(q.Examples, func(e prompt.Example) any { return pair(e.Source, e.Target) }),
+		"Try":      q.Try, "Fault": string(q.Fault),
+	}
+}
+
+func text(s string) any { return s }
+
+func pair(source, target string) any { return map[string]any{"Source": source, "Target": target} }
+
+func list[T any](values []T, convert func(T) any) []any {
+	made := make([]any, len(values))
+	for i, v := range values {
+		made[i] = convert(v)
+	}
+	return made
 }
 
 // Language returns a language by its code. An unknown one is called by its code.
@@ -79,59 +109,31 @@ func compile(n *yaml.Node, nodes *int) (node, error) {
 			err := n.Decode(&value)
 			return constant{value}, err
 		}
-		t, err := template.New("").Option("missingkey=error").Parse(n.Value)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n.Line, err)
-		}
-		return text{t}, nil
+		return parseTemplate(n)
 	}
 	return nil, fmt.Errorf("line %d: request: use a mapping with messages; aliases such as *name are not read", n.Line)
 }
 
-func (c constant) render(*Question, *int) (any, error) { return c.value, nil }
+func (c constant) render(map[string]any, *int) (any, error) { return c.value, nil }
 
-func (t text) render(q *Question, room *int) (any, error) {
-	w := limited{room: room}
-	if err := t.template.Execute(&w, q); err != nil {
-		return nil, fmt.Errorf("request: %w", err)
-	}
-	return w.String(), nil
-}
-
-func (s sequence) render(q *Question, room *int) (any, error) {
+func (s sequence) render(data map[string]any, room *int) (any, error) {
 	list := make([]any, len(s))
 	for i, inner := range s {
 		var err error
-		if list[i], err = inner.render(q, room); err != nil {
+		if list[i], err = inner.render(data, room); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func (m mapping) render(q *Question, room *int) (any, error) {
+func (m mapping) render(data map[string]any, room *int) (any, error) {
 	made := make(map[string]any, len(m))
 	for key, inner := range m {
 		var err error
-		if made[key], err = inner.render(q, room); err != nil {
+		if made[key], err = inner.render(data, room); err != nil {
 			return nil, err
 		}
 	}
 	return made, nil
-}
-
-// errTooLong means that templates make more text than a request may have.
-var errTooLong = errors.New("the prompt is too long")
-
-// limited is a string of limited length.
-type limited struct {
-	strings.Builder
-	room *int // bytes left
-}
-
-func (l *limited) Write(b []byte) (int, error) {
-	if *l.room -= len(b); *l.room < 0 {
-		return 0, errTooLong
-	}
-	return l.Builder.Write(b)
 }
