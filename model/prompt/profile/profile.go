@@ -230,22 +230,25 @@ func (p *Profile) language(code string) *Language {
 
 var errNoMessages = errors.New("request: messages are missing: use a mapping with a list of messages, each with role and content")
 
-// check makes requests with and without a guide.
+// check makes requests with and without a guide, from each language and into each.
 func (p *Profile) check() error {
 	const text = "\x01the text\x01"
 	for _, guide := range []prompt.Guide{{}, {
 		Before: []string{"before"}, Terms: []prompt.Term{{Source: "a", Target: "b"}}, Examples: []prompt.Example{{Source: "a", Target: "b"}},
 		Try: 1, Fault: prompt.Chatter,
 	}} {
-		body, err := p.Request(Question{From: p.Languages[0], To: p.Languages[1], Text: text, Guide: guide})
-		if err != nil {
-			return err
-		}
-		if _, ok := body["messages"].([]any); !ok {
-			return errNoMessages
-		}
-		if !strings.Contains(fmt.Sprint(body["messages"]), text) {
-			return errors.New("request: no message has the text to translate: write {{.Text}} into one")
+		for i, from := range p.Languages {
+			to := p.Languages[(i+1)%len(p.Languages)]
+			body, err := p.Request(Question{From: from, To: to, Text: text, Guide: guide})
+			if err != nil {
+				return fmt.Errorf("from %s into %s: %w", from.Code, to.Code, err)
+			}
+			if _, ok := body["messages"].([]any); !ok {
+				return errNoMessages
+			}
+			if !strings.Contains(fmt.Sprint(body["messages"]), text) {
+				return fmt.Errorf("request: from %s into %s no message has the text to translate: write {{.Text}} into one", from.Code, to.Code)
+			}
 		}
 	}
 	return nil

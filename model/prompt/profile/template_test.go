@@ -248,8 +248,10 @@ func TestTemplateLines(t *testing.T) {
 }
 
 func TestIndexOutOfRange(t *testing.T) {
-	_, err := Parse([]byte("languages: {en: [English], fr: [French, 法语]}\nrequest: {messages: [\"{{index .From.Names 1}}{{.Text}}\"]}"))
-	require.ErrorContains(t, err, "request: line 2: index .From.Names 1: a list of 1 values has no index 1")
+	for field, want := range map[string]string{"From": "from de into en", "To": "from fr into de"} {
+		_, err := Parse([]byte("languages: {en: [English, 英语], fr: [French, 法语], de: German}\nrequest: {messages: [\"{{index ." + field + ".Names 1}}{{.Text}}\"]}"))
+		require.ErrorContains(t, err, want+": request: line 2: index ."+field+".Names 1: a list of 1 values has no index 1")
+	}
 }
 
 // Ranges within ranges end, although they write nothing.
