@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,13 +29,39 @@ const (
 	maxVocabulary = 64 << 20
 )
 
-// IsConverted reports whether files have a model in CTranslate2's form, and no weights in Hugging Face's.
+// IsConverted reports whether files have a model in CTranslate2's form, and no weights in Hugging Face's. An index without its shards,
+// which some have copied with the tokenizer, is no weights.
 func IsConverted(files model.Files) (bool, error) {
 	if ok, err := files.Has(ModelFile); err != nil || !ok {
 		return false, err
 	}
-	other, err := model.First(files, model.WeightFiles...)
-	return other == "" && err == nil, err
+	for _, name := range model.WeightFiles {
+		ok, err := files.Has(name)
+		if ok && strings.HasSuffix(name, ".index.json") {
+			ok, err = hasShard(files, name)
+		}
+		if ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// hasShard reports whether a shard of an index exists.
+func hasShard(files model.Files, index string) (bool, error) {
+	var list struct {
+		Shards map[string]string `json:"weight_map"`
+	}
+	if _, err := model.ReadJSON(files, index, &list); err != nil {
+		return false, err
+	}
+	shards := slices.Sorted(maps.Values(list.Shards))
+	for _, shard := range slices.Compact(shards) {
+		if ok, err := files.Has(path.Base(shard)); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, nil
 }
 
 // Config is a config.json.
