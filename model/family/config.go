@@ -55,7 +55,11 @@ func ParseConfig(dir string, config, generation []byte) (model.Spec, *Network, e
 			return model.Spec{}, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if err := n.parseGeneration(o, &spec); err != nil {
+	err = n.parseGeneration(o, &spec)
+	if err == nil && generation != nil {
+		err = checkUnknown(o)
+	}
+	if err != nil {
 		return model.Spec{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return spec, n, nil
@@ -72,6 +76,7 @@ func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	}
 	checkQuantized(o)
 	checkCode(o)
+	n.checkClass(o)
 	for _, s := range slices.Concat(commonSettings, n.fixed) {
 		o.OneOf(s.name, s.literal)
 	}
@@ -112,6 +117,23 @@ func checkCode(o *object.Fields) {
 	for _, name := range slices.Sorted(maps.Keys(classes)) {
 		if strings.HasPrefix(name, "AutoModel") {
 			o.Fail("auto_map", "a network in code of its own (%s) is not supported: only those of transformers are", name)
+		}
+	}
+}
+
+// checkClass fails for a network of another class than those of transformers, such as one that a fine-tune has derived from them.
+func (n *Network) checkClass(o *object.Fields) {
+	var names []string
+	_ = json.Unmarshal(o.Get("architectures"), &names) // other values name no class
+	for _, name := range names {
+		name = strings.TrimPrefix(name, "FSDP") // of a model that was trained on several GPUs
+		isKnown := func(class string) bool {
+			base, ok := strings.CutPrefix(name, class)
+			return ok && slices.Contains([]string{"ForConditionalGeneration", "MTModel", "WithLMHeadModel", "Model"}, base)
+		}
+		if !slices.ContainsFunc(n.classes, isKnown) {
+			o.Fail("architectures", "a network of a class of its own is not supported, because it may compute something else: if it does not, "+
+				"load it with transformers' class for this model_type and save it with save_pretrained()")
 		}
 	}
 }

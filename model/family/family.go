@@ -265,7 +265,7 @@ func firstSet(files model.Files, sets [][]string, family string) ([]string, erro
 			missing = lacks
 		}
 	}
-	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs", ErrIncomplete, missing, family)
+	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs: add it, or say with MODEL_FAMILY if it is of another", ErrIncomplete, missing, family)
 }
 
 // Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. languages are those of the checkpoint's

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"dragoman/model"
 	"dragoman/model/object"
@@ -33,9 +35,33 @@ var neutralSettings = []struct {
 	{"is_assistant", []string{"false"}},
 	{"constraints", []string{"null", "[]"}},
 	{"force_words_ids", []string{"null", "[]"}},
+	{"forced_decoder_ids", []string{"null", "[]"}},
 	{"dola_layers", []string{"null"}},
 	{"token_healing", []string{"false"}},
 	{"max_time", []string{"null"}},
+}
+
+// plainSettings are settings of generate() that do not change a translation: of sampling, which is off, of assistants, which a folder
+// lacks, of caches, of what generate() returns besides, and of tokens that are
+// read elsewhere or that requests choose.
+var plainSettings = []string{
+	"assistant_confidence_threshold", "assistant_early_exit", "assistant_ensemble_weight", "assistant_lookbehind", "cache_config",
+	"cache_implementation", "compile_config", "continuous_batching_config", "disable_compile", "epsilon_cutoff", "eta_cutoff",
+	"forced_bos_token_id", "generation_kwargs", "low_memory", "max_cache_len", "max_matching_ngram_size", "min_p", "num_assistant_tokens",
+	"num_assistant_tokens_schedule", "num_return_sequences", "output_attentions", "output_hidden_states", "output_logits", "output_scores",
+	"pad_token_id", "prefill_chunk_size", "prompt_lookup_num_tokens", "remove_invalid_values", "return_dict_in_generate",
+	"return_legacy_cache", "speculation_type", "target_lookbehind", "temperature", "top_h", "top_k", "top_p", "transformers_version",
+	"typical_p", "use_cache", "use_mtp",
+}
+
+// checkUnknown fails for a setting of generation_config.json that is neither read nor known to change nothing.
+func checkUnknown(o *object.Fields) error {
+	for _, name := range o.Unread() {
+		if !strings.HasPrefix(name, "_") && !slices.Contains(plainSettings, name) {
+			o.Fail(name, "this setting is not known, and may change translations: remove it if generate() of transformers does not heed it")
+		}
+	}
+	return o.Err
 }
 
 // Maximum values of generation settings, and the default length. generate()'s own default of 20 tokens is too short for sentences.

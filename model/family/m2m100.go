@@ -64,7 +64,7 @@ func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, erro
 
 // m2m100Networks are the networks of M2M100, SMaLL-100 and NLLB-200.
 var m2m100Networks = []*Network{{
-	modelType: "m2m_100", models: "M2M100, NLLB-200, SMaLL-100",
+	modelType: "m2m_100", models: "M2M100, NLLB-200, SMaLL-100", classes: []string{"M2M100"},
 	scaled: true, forcesTarget: true, parts: m2m100Parts,
 	// Most of these settings belong to other models of the BART family.
 	fixed: []setting{

@@ -91,7 +91,7 @@ const MarianNPZ = "marian-npz"
 
 // marianNetworks are the networks of MarianMTModel and of Marian.
 var marianNetworks = []*Network{
-	{modelType: "marian", models: "Opus-MT", fixed: marianSettings, parts: marianParts, ReadsPositions: true},
+	{modelType: "marian", models: "Opus-MT", classes: []string{"Marian"}, fixed: marianSettings, parts: marianParts, ReadsPositions: true},
 	{modelType: MarianNPZ, fixed: marianSettings, parts: marianOwnParts},
 }
 

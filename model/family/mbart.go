@@ -133,7 +133,7 @@ func mbartList(files model.Files, s settings) ([]tokenizer.Language, error) {
 }
 
 var mbartNetwork = &Network{
-	modelType: "mbart", models: "mBART-50",
+	modelType: "mbart", models: "mBART-50", classes: []string{"MBart"},
 	forcesTarget: true, parts: mbartParts,
 	fixed: []setting{
 		{"normalize_before", "true"},

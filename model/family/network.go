@@ -14,6 +14,8 @@ type Network struct {
 	// modelType is the model_type of config.json. models has the names that users know; "": only this program writes such a
 	// config.json.
 	modelType, models string
+	// classes are the beginnings of the names of the network's classes in transformers.
+	classes []string
 	// fixed are the settings that change the architecture, with their only supported value.
 	fixed  []setting
 	scaled bool // default of scale_embedding

@@ -184,9 +184,12 @@ func wordDirections(prefixes map[[2]string]string, set Directions, file string) 
 
 // t5Networks are the networks of T5ForConditionalGeneration and MT5ForConditionalGeneration.
 var t5Networks = []*Network{
-	{modelType: "t5", models: "T5, MADLAD-400", sizes: t5Sizes, parts: t5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
-	{modelType: "mt5", models: "mT5", sizes: t5Sizes, parts: mt5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
+	{modelType: "t5", models: "T5, MADLAD-400", classes: t5Classes, sizes: t5Sizes, parts: t5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
+	{modelType: "mt5", models: "mT5", classes: t5Classes, sizes: t5Sizes, parts: mt5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
 }
+
+// t5Classes are the same network with other defaults: either class reads a file of the other.
+var t5Classes = []string{"T5", "MT5"}
 
 // t5Unused are tensors of older files.
 var t5Unused = []string{"model.decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -54,11 +55,12 @@ type Fields struct {
 	Nullable bool
 	Err      error
 	values   map[string]json.RawMessage
+	read     map[string]bool
 }
 
 // Parse parses the JSON object raw.
 func Parse(raw []byte) (*Fields, error) {
-	o := &Fields{values: make(map[string]json.RawMessage)}
+	o := &Fields{values: make(map[string]json.RawMessage), read: make(map[string]bool)}
 	err := Each(raw, func(name string, value json.RawMessage) error {
 		o.values[name] = value
 		return nil
@@ -69,10 +71,22 @@ func Parse(raw []byte) (*Fields, error) {
 // Get returns the field's value, or nil if it is absent.
 func (o *Fields) Get(name string) json.RawMessage {
 	v := o.values[name]
+	o.read[name] = true
 	if o.Nullable && string(v) == "null" {
 		return nil
 	}
 	return v
+}
+
+// Unread returns the names of the fields that no method has read, sorted, without those whose value switches something off: null, false
+// or nothing.
+func (o *Fields) Unread() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(o.values)) {
+		if !o.read[name] && !slices.Contains([]string{"null", "false", "{}", "[]"}, string(o.values[name])) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Fail sets Err to the error of a field, unless there is an earlier one.

@@ -7,6 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestUnread(t *testing.T) {
+	o, err := Parse([]byte(`{"read": 1, "off": false, "null": null, "empty": [], "b": true, "a": 0}`))
+	require.NoError(t, err)
+	o.OneOf("read", "1")
+	assert.Equal(t, []string{"a", "b"}, o.Unread())
+}
+
 func TestParseRefuses(t *testing.T) {
 	for raw, message := range map[string]string{
 		``: "unexpected EOF", `[]`: "expected a JSON object, found [", `{"a": 1`: "unexpected EOF", `{"a": 1, "a": 2}`: `"a" appears twice`,
