@@ -14,12 +14,15 @@ import (
 // A folder with weights in a form that is not read says which, and what to do.
 func TestOtherForms(t *testing.T) {
 	for file, want := range map[string]string{
-		"onnx/encoder_model.onnx":           "onnx/encoder_model.onnx has an export to ONNX by another program",
-		"onnx/encoder_model_quantized.onnx": "an export to ONNX by another program",
-		"model-Q4_K_M.gguf":                 "model-Q4_K_M.gguf has weights of llama.cpp",
-		"tf_model.h5":                       "from_tf=True",
-		"flax_model.msgpack":                "from_flax=True",
-		"1.2B_last_checkpoint.pt":           "weights of fairseq or of a training",
+		"onnx/encoder_model.onnx":                          "onnx/encoder_model.onnx has an export to ONNX by another program",
+		"onnx/encoder_model_quantized.onnx":                "an export to ONNX by another program",
+		"model-Q4_K_M.gguf":                                "model-Q4_K_M.gguf has weights of llama.cpp",
+		"tf_model.h5":                                      "from_tf=True",
+		"flax_model.msgpack":                               "from_flax=True",
+		"1.2B_last_checkpoint.pt":                          "weights of fairseq or of a training",
+		"onnx/model.onnx":                                  "an export to ONNX by another program",
+		"openvino_encoder_model.xml":                       "an export to OpenVINO",
+		"last-checkpoint/model-00001-of-00002.safetensors": "the folder last-checkpoint has weights: name that",
 	} {
 		t.Run(file, func(t *testing.T) {
 			for _, dir := range []string{folderOf(t, settings(t, nil)), t.TempDir()} {
@@ -31,7 +34,9 @@ func TestOtherForms(t *testing.T) {
 			}
 		})
 	}
-	assert.Equal(t, errMerge, WithOtherForm(errMerge, []string{"model.onnx.md", "pt", "README.md"}))
+	for _, name := range []string{"model.onnx.md", "pt", "README.md", "optimizer.pt", "checkpoint/scheduler.pt", "rng_state_3.pth", "a/training_args.bin"} {
+		assert.Equal(t, errMerge, WithOtherForm(errMerge, []string{name}), name)
+	}
 }
 
 // The variant in 16 bits counts where there are no other weights.

@@ -190,8 +190,10 @@ func (r *remote) noModel() error {
 			advice = fmt.Sprintf("; its folders that may have one are %s: write %s/%s", strings.Join(folders[:min(len(folders), 10)], ", "), r.ref.repo, folders[0])
 		}
 	}
-	err := r.otherForm(fmt.Errorf("%w: neither %s nor %s nor %s is there%s",
-		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, student, advice))
+	err := fmt.Errorf("%w: neither %s nor %s nor %s is there%s", ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, student, advice)
+	if !strings.HasPrefix(advice, "; its folders") {
+		err = r.otherForm(err)
+	}
 	if answer := r.answers[model.ConfigFile].err; answer != nil && r.commit == "" { // the name of the source may be wrong, or access denied
 		err = fmt.Errorf("%w: %w", err, answer)
 	}
