@@ -233,8 +233,9 @@ func (all repositories) make(t *testing.T, r repository) map[string][]byte {
 			files["adapter_model.safetensors"] = noTensors
 		}
 	}
-	if slices.Contains(r.Files, "adapter_model.safetensors") && r.Fields == nil {
-		files[checkpoint.AdapterConfigFile] = []byte(`{"peft_type": "LORA", "lora_alpha": 16}`)
+	isAdapter := func(file string) bool { return strings.HasPrefix(file, "adapter_model.") }
+	if slices.ContainsFunc(r.Files, isAdapter) && r.Fields == nil {
+		files[checkpoint.AdapterConfigFile], files["adapter_model.safetensors"] = []byte(`{"peft_type": "LORA", "lora_alpha": 16}`), noTensors
 	}
 	return files
 }
