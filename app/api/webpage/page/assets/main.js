@@ -327,8 +327,8 @@ async function start() {
   const about = await recovery.run(() => api.about(signal), signal);
   models.offer(about.models);
   live.offer(about.live);
-  await glossaries.load();
-  $('choices-keep').hidden = !(await api.findMemory());
+  const [remembers] = await Promise.all([api.findMemory(), glossaries.load()]);
+  $('choices-keep').hidden = !remembers;
   if (documents.offer(await recovery.run(() => api.fileTypes(signal), signal))) tabs.offer();
   if (models.chosen) await changeModel();
   else translator.now();
