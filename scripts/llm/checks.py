@@ -71,7 +71,8 @@ class Service:
     def __init__(self, dragoman, models, log):
         self.log = log
         self.process = running(log, [dragoman, "serve"], MODEL_REPOSITORY=str(models), APP_HOST="127.0.0.1", APP_PORT="0", GRPC_PORT="0",
-                               LOG_FORMAT="json", JOB_FILE=str(log.parent / "jobs"), GLOSSARY_FILE=str(log.parent / "glossaries"))
+                               LOG_FORMAT="json", JOB_FILE=str(log.parent / "jobs"), GLOSSARY_FILE=str(log.parent / "glossaries"),
+                               MEMORY_FILE=str(log.parent / "memories"))
 
     def __enter__(self):
         self.process.__enter__()

@@ -38,7 +38,7 @@ make --silent build runtime
 mkdir -p build/webtest
 log=build/webtest/service.log
 : >"$log" # the address of the service before is in it
-APP_HOST=127.0.0.1 APP_PORT=0 JOB_FILE=$(mktemp -u) GLOSSARY_FILE=$(mktemp -u) build/dragoman serve 2>"$log" &
+APP_HOST=127.0.0.1 APP_PORT=0 JOB_FILE=$(mktemp -u) GLOSSARY_FILE=$(mktemp -u) MEMORY_FILE=$(mktemp -u) build/dragoman serve 2>"$log" &
 service=$!
 trap 'kill $service' EXIT
 until address=$(sed -n 's/.* msg=listening address=\([^ ]*\).*/\1/p' "$log") && [[ -n $address ]]; do
