@@ -185,20 +185,19 @@ func (f *xmlFile) start(t xmlpart.Token) error {
 		f.begin()
 		f.source = orElse(t.Attribute("srclang"), f.from)
 	case f.tmx && name == "tuv":
-		if len(f.texts) == maxVariants {
-			return wrong(f.place(), "it has more than %d variants", maxVariants)
-		}
-		f.texts = append(f.texts, variant{language: t.Attribute("lang")})
-	case f.tmx && name == "seg" && f.parent() == "tuv":
-		f.text, f.depth = &f.texts[len(f.texts)-1], len(f.open)
+		return f.variant(t.Attribute("lang"))
+	case f.tmx && name == "seg" && f.parent() == "tuv" && len(f.texts) > 0:
+		f.openText()
 	case !f.tmx && name == "file":
 		f.from, f.to = orElse(t.Attribute("source-language"), f.from), orElse(t.Attribute("target-language"), f.to)
 	case !f.tmx && (name == "trans-unit" || name == "segment"):
 		f.state = t.Attribute("state")
 		f.begin()
 	case !f.tmx && (name == "source" || name == "target" || name == "seg-source") && (f.parent() == "trans-unit" || f.parent() == "segment"):
-		f.texts = append(f.texts, variant{language: name})
-		f.text, f.depth = &f.texts[len(f.texts)-1], len(f.open)
+		if err := f.variant(name); err != nil {
+			return err
+		}
+		f.openText()
 		if state := t.Attribute("state"); name == "target" && state != "" {
 			f.state = state
 		}
@@ -218,6 +217,18 @@ func (f *xmlFile) begin() {
 	f.units++
 	f.texts, f.parts, f.code = f.texts[:0], f.parts[:0], 0
 }
+
+// variant adds a text to the unit.
+func (f *xmlFile) variant(language string) error {
+	if len(f.texts) == maxVariants {
+		return wrong(f.place(), "it has more than %d variants", maxVariants)
+	}
+	f.texts = append(f.texts, variant{language: language})
+	return nil
+}
+
+// openText makes the last variant the text that is read.
+func (f *xmlFile) openText() { f.text, f.depth = &f.texts[len(f.texts)-1], len(f.open) }
 
 func (f *xmlFile) place() string { return fmt.Sprintf("unit %d", f.units) }
 

@@ -67,6 +67,8 @@ func TestRead(t *testing.T) {
 		{name: "empty", text: "", err: "the file is empty"},
 		{name: "deep", text: strings.Repeat("<tmx>", 300), err: "the file has more than 256 elements in each other"},
 		{name: "many", text: tmx("en", tu(strings.Split(strings.Repeat("en,x,", 300)+"en,x", ",")...)), err: "unit 1: it has more than 200 variants"},
+		{name: "many in XLIFF", text: xliff(`<trans-unit>` + strings.Repeat(`<target/>`, 201) + `</trans-unit>`), err: "unit 1: it has more than 200 variants"},
+		{name: "nested", text: tmx("en", `<tu><tuv xml:lang="en"><tu/><seg>a</seg></tuv></tu>`), want: "skip unit 2: it has no text in \"en\", the source language\nskip unit 2: it has no text in \"en\", the source language\n"},
 		{name: "long", text: tmx("en", tu("en", strings.Repeat("x", 100_000), "fr", "z")), want: "skip unit 1: a text has more than 16384 bytes\n"},
 		{name: "xliff", text: xliff(`<trans-unit><source>a <g id="1">b</g><x id="2"/></source><target state="translated">c <g id="1">d</g></target><alt-trans><source>a</source><target>wrong</target></alt-trans></trans-unit>` +
 			`<trans-unit><source>e</source></trans-unit><trans-unit><source>f</source><target state="needs-translation">f</target></trans-unit><trans-unit><source>g</source><target> </target></trans-unit>`),
@@ -106,6 +108,7 @@ func TestWriteTMX(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(`<tmx><header srclang="en"/><tu><tuv xml:lang="en"><seg>a<ph/></seg></tuv><tuv xml:lang="fr"><seg>b</seg></tuv></tu></tmx>`, false)
 	f.Add(`<xliff srcLang="en" trgLang="fr"><segment><seg-source><mrk mtype="seg"><mrk>a</mrk></mrk></seg-source><target>b</target></segment></xliff>`, false)
+	f.Add(`<tmx><tuv><tu/><seg>a</seg></tuv></tmx>`, false)
 	f.Add("a\tb", true)
 	f.Fuzz(func(t *testing.T, text string, tsv bool) {
 		_, _ = entriesOf(memory.Reading{TSV: tsv}, text)
