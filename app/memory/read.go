@@ -120,7 +120,7 @@ type variant struct {
 type part struct {
 	variant
 	id           string
-	start, depth int // of the text, and of its element
+	start, depth int // of the text, and of its element; the depth is 0 after its end
 }
 
 // maxVariants is the maximum number of texts of a unit.
@@ -175,8 +175,7 @@ func (f *xmlFile) start(t xmlpart.Token) error {
 		return nil
 	}
 	if f.text != nil {
-		f.inline(t)
-		return nil
+		return f.inline(t)
 	}
 	switch {
 	case f.tmx && name == "header":
@@ -234,18 +233,23 @@ func (f *xmlFile) place() string { return fmt.Sprintf("unit %d", f.units) }
 
 // inline starts an element inside of a text. The codes of TMX are the text in them, or get a tag of their own; those of XLIFF are
 // the elements, as in a document.
-func (f *xmlFile) inline(t xmlpart.Token) {
+func (f *xmlFile) inline(t xmlpart.Token) error {
 	name := t.Name.Local
 	switch {
 	case name == "mrk":
-		if t.Attribute("mtype") == "seg" && len(f.parts) < 2*maxVariants {
-			f.parts = append(f.parts, part{variant{language: f.text.language}, t.Attribute("mid"), len(f.text.text), len(f.open)})
+		if t.Attribute("mtype") != "seg" {
+			break
 		}
+		if len(f.parts) == 2*maxVariants {
+			return wrong(f.place(), "it has more than %d marked segments", 2*maxVariants)
+		}
+		f.parts = append(f.parts, part{variant{language: f.text.language}, t.Attribute("mid"), len(f.text.text), len(f.open)})
 	case !f.tmx:
 		f.write(string(t.Raw))
 	case name != "hi" && name != "sub":
 		f.code = len(f.text.text)
 	}
+	return nil
 }
 
 func (f *xmlFile) end(t xmlpart.Token) error {
@@ -270,8 +274,8 @@ func (f *xmlFile) endInline(t xmlpart.Token) {
 	switch name := t.Name.Local; {
 	case name == "mrk":
 		for i := range f.parts {
-			if p := &f.parts[i]; p.depth == len(f.open) && p.text == nil {
-				p.text = f.text.text[p.start:]
+			if p := &f.parts[i]; p.depth == len(f.open) {
+				p.text, p.long, p.depth = f.text.text[p.start:], f.text.long, 0
 			}
 		}
 	case !f.tmx:
