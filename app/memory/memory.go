@@ -54,7 +54,7 @@ type Memory struct {
 	Created  time.Time
 	Changed  time.Time
 	Parts    []Part   // ordered by pair
-	Building []string // names of blocks that are being written
+	Building []string // names of writings of all blocks that have not ended; see [Memory.Unfinished]
 }
 
 // Entries returns the number of all entries.
@@ -63,6 +63,16 @@ func (m Memory) Entries() (n int) {
 		n += p.Entries
 	}
 	return n
+}
+
+// Unfinished returns the names under which blocks may lie that are being written, or were when their writer ended.
+func (m Memory) Unfinished() (names []string) {
+	for _, name := range m.Building {
+		for n := range maxParts {
+			names = append(names, partName(name, n))
+		}
+	}
+	return names
 }
 
 // find returns the part for languages in any notation; see [language.Find].

@@ -190,10 +190,8 @@ func (s *Service) put(ctx context.Context, store Store, owner, id string, add bo
 // begin notes that blocks are being written, and removes those of a writer that did not finish.
 func (s *Service) begin(ctx context.Context, store Store, owner, id, name string) error {
 	return store.Change(ctx, owner, id, s.cfg.Limits.PerOwner, func(m *Memory, blocks Blocks) error {
-		for _, old := range m.Building {
-			for n := range maxParts {
-				blocks.Clear(partName(old, n))
-			}
+		for _, name := range m.Unfinished() {
+			blocks.Clear(name)
 		}
 		if m.Created.IsZero() {
 			m.Created = s.now()

@@ -163,6 +163,9 @@ func (s keeper) Remove(ctx context.Context, owner, id string) error {
 		for _, p := range m.Parts {
 			tx.Clear(blocksOf(p.Blocks))
 		}
+		for _, name := range m.Unfinished() {
+			tx.Clear(blocksOf(name))
+		}
 		tx.Unlist(ofOwner(owner), creation(m))
 		return nil
 	}, aboutOf(owner, id))

@@ -68,11 +68,21 @@ func conform(t *testing.T, open func() memory.Store) {
 		require.Len(t, list, 1)
 		assert.Equal(t, fmt.Sprint(100+i), list[0].Target)
 	}
+	store := open()
+	again = memory.New(memory.Config{Store: store})
+	// A writer ended before it had written all blocks.
+	require.NoError(t, store.Write(t.Context(), []memory.Block{{Name: "x.3", Number: 1, Bytes: []byte("block")}}))
+	require.NoError(t, store.Change(t.Context(), "alice", "n", 3, func(m *memory.Memory, _ memory.Blocks) error {
+		m.Building = []string{"x"}
+		return nil
+	}))
 	for _, id := range []string{"m", "n"} {
 		require.NoError(t, again.Remove(t.Context(), "alice", id))
 	}
 	_, err = again.Get(t.Context(), "alice", "m")
 	assert.ErrorIs(t, err, memory.ErrUnknown)
+	_, err = store.Blocks(t.Context(), "x.3", []int{1})
+	assert.ErrorIs(t, err, memory.ErrChanged, "blocks of an unfinished writing go with their memory")
 }
 
 func TestInFile(t *testing.T) {
