@@ -179,7 +179,7 @@ func (s *Service) put(ctx context.Context, store Store, owner, id string, add bo
 			blocks.Clear(p.Blocks)
 		}
 		report.Created = stored.Changed.IsZero()
-		stored.Parts, stored.Changed, stored.Building = parts, s.now(), nil
+		stored.Parts, stored.Changed, stored.Building = parts, later(s.now(), stored.Changed), nil
 		m = *stored
 		return nil
 	})
@@ -272,7 +272,6 @@ func (s *Service) Add(ctx context.Context, owner, id string, entries []Entry, pl
 			if stored.Created.IsZero() {
 				stored.Created = s.now()
 			}
-			// A change at the same millisecond must be noticed, too.
 			stored.Changed = later(s.now(), stored.Changed)
 			err := stored.add(blocks, entries, nil)
 			if err == nil {
@@ -296,7 +295,7 @@ func (s *Service) Add(ctx context.Context, owner, id string, entries []Entry, pl
 	return m, false, err
 }
 
-// later returns now, or a millisecond after before if now is not later.
+// later returns now, or a millisecond after before if now is not later: each change must be noticed.
 func later(now, before time.Time) time.Time {
 	if next := before.Add(time.Millisecond); !before.IsZero() && now.Before(next) {
 		return next

@@ -235,6 +235,12 @@ func TestPutTogether(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, m.Entries())
 	assert.Empty(t, m.Building)
+	_, _, err = s.Put(ctx, "alice", "m", true, func(add func(string, memory.Entry) error, _ func(string, string)) error {
+		_, _, inner = s.Put(ctx, "alice", "m", false, source(of(french, "a", "b")))
+		return add("", of(french, "c", "d")[0])
+	})
+	require.NoError(t, inner)
+	assert.ErrorIs(t, err, memory.ErrChanged, "a file that came at the same millisecond as the one before")
 	cancelled, cancel := context.WithCancel(ctx)
 	_, _, err = s.Put(cancelled, "alice", "m", false, func(add func(string, memory.Entry) error, _ func(string, string)) error {
 		cancel()
