@@ -18,21 +18,16 @@ func (m *Memory) isFull(more int) bool {
 	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Entries+more > 2*perBlock<<p.Bits })
 }
 
-// add adds entries to the blocks of a memory, and removes one that has the source of removed unless that is nil.
-func (m *Memory) add(blocks Blocks, entries []Entry, removed *Entry) error {
+// add adds entries to the blocks of a memory.
+func (m *Memory) add(blocks Blocks, entries []Entry) error {
 	byPair := make(map[Pair][]Entry)
 	for _, e := range entries {
 		byPair[e.Pair] = append(byPair[e.Pair], e)
 	}
-	if removed != nil {
-		byPair[removed.Pair] = nil
-	}
 	for pair, list := range byPair {
-		i := slices.IndexFunc(m.Parts, func(p Part) bool { return p.Pair == pair })
+		i := m.part(pair)
 		switch {
 		case i >= 0:
-		case removed != nil:
-			return nil
 		case len(m.Parts) == maxParts:
 			return fault.New(fault.TooLarge, "", "the translation memory would have more than %d pairs of languages: use another one", maxParts)
 		default:
@@ -44,12 +39,26 @@ func (m *Memory) add(blocks Blocks, entries []Entry, removed *Entry) error {
 			i = len(m.Parts) - 1
 		}
 		u := update{part: &m.Parts[i], blocks: blocks, isNew: m.Parts[i].Entries == 0}
-		if err := u.entries(list, removed); err != nil {
+		if err := u.add(list); err != nil {
 			return err
 		}
 	}
 	slices.SortFunc(m.Parts, func(a, b Part) int { return comparePairs(a.Pair, b.Pair) })
 	return nil
+}
+
+// remove removes the entry for a source from the blocks of a memory. It reports whether there is one.
+func (m *Memory) remove(blocks Blocks, pair Pair, source string) (found bool, err error) {
+	i := m.part(pair)
+	if i < 0 || m.Parts[i].Entries == 0 {
+		return false, nil
+	}
+	return update{part: &m.Parts[i], blocks: blocks}.remove(normal(source))
+}
+
+// part returns the index of a pair's part, or -1.
+func (m *Memory) part(pair Pair) int {
+	return slices.IndexFunc(m.Parts, func(p Part) bool { return p.Pair == pair })
 }
 
 // update changes the blocks of a part.
@@ -59,13 +68,8 @@ type update struct {
 	isNew  bool // its blocks cannot be read yet
 }
 
-func (u update) entries(list []Entry, removed *Entry) error {
+func (u update) add(list []Entry) error {
 	added, pointers := make(map[int][]stored), make(map[int][]pointer)
-	gone := ""
-	if removed != nil {
-		gone = normal(removed.Source)
-		added[u.part.block(u.part.reference(gone))] = nil
-	}
 	frequency, err := u.frequencies(list)
 	if err != nil {
 		return err
@@ -86,9 +90,6 @@ func (u update) entries(list []Entry, removed *Entry) error {
 			return nil, err
 		}
 		after := merge(before, more, compareNormal)
-		if removed != nil {
-			after = slices.DeleteFunc(after, func(e stored) bool { return normal(e.source) == gone })
-		}
 		u.part.Entries += len(after) - len(before)
 		if len(after) > mostInBlock {
 			return nil, fault.New(fault.InvalidMemory, "", "too many sources of the translation memory have equal hashes")
@@ -101,6 +102,34 @@ func (u update) entries(list []Entry, removed *Entry) error {
 	return rewrite(u, pointers, func(block string, more []pointer) ([]byte, error) {
 		before, err := decodePointers(block)
 		return encodePointers(merge(before, more, comparePointers)), err
+	})
+}
+
+// remove removes the entry for a normalized source, and the references to it.
+func (u update) remove(source string) (found bool, err error) {
+	ref, isShared := u.part.reference(source), false
+	err = rewrite(u, map[int][]stored{u.part.block(ref): nil}, func(block string, _ []stored) ([]byte, error) {
+		list, err := decodeEntries(block, nil)
+		before := len(list)
+		list = slices.DeleteFunc(list, func(e stored) bool { return normal(e.source) == source })
+		found = len(list) < before
+		u.part.Entries -= before - len(list)
+		isShared = slices.ContainsFunc(list, func(e stored) bool { return e.ref == ref })
+		return encodeEntries(list), err
+	})
+	if err != nil || !found || isShared {
+		return found, err
+	}
+	pointers := make(map[int][]pointer)
+	for _, gram := range gramsOf(source) {
+		pointers[u.part.pointers(u.part.hash(gram))] = nil
+	}
+	if sum, ok := patternSum(source); ok {
+		pointers[u.part.pointers(u.part.hash(sum))] = nil
+	}
+	return found, rewrite(u, pointers, func(block string, _ []pointer) ([]byte, error) {
+		list, err := decodePointers(block)
+		return encodePointers(slices.DeleteFunc(list, func(p pointer) bool { return p.ref == ref })), err
 	})
 }
 
@@ -158,7 +187,9 @@ func rewrite[T any](u update, items map[int][]T, change func(block string, more 
 		if err != nil {
 			return err
 		}
-		u.blocks.Put(u.part.Blocks, n, block)
+		if string(block) != before[i] {
+			u.blocks.Put(u.part.Blocks, n, block)
+		}
 	}
 	return nil
 }

@@ -273,7 +273,7 @@ func (s *Service) Add(ctx context.Context, owner, id string, entries []Entry, pl
 				stored.Created = s.now()
 			}
 			stored.Changed = later(s.now(), stored.Changed)
-			err := stored.add(blocks, entries, nil)
+			err := stored.add(blocks, entries)
 			if err == nil {
 				err = s.cfg.Limits.checkCount(stored.Entries())
 			}
@@ -313,16 +313,13 @@ func (s *Service) Delete(ctx context.Context, owner, id string, p Pair, source s
 			if m.Created.IsZero() {
 				return ErrUnknown
 			}
-			part, ok := m.find(p)
-			before := m.Entries()
 			m.Changed = later(s.now(), m.Changed)
-			if err := m.add(blocks, nil, &Entry{Pair: part.Pair, Source: source}); err != nil {
-				return err
+			part, _ := m.find(p)
+			found, err := m.remove(blocks, part.Pair, source)
+			if err == nil && !found {
+				err = fault.New(fault.NotFound, "text", "the translation memory has no entry with this source from %.40s", p)
 			}
-			if !ok || m.Entries() == before {
-				return fault.New(fault.NotFound, "text", "the translation memory has no entry with this source from %.40s", p)
-			}
-			return nil
+			return err
 		})
 	})
 }

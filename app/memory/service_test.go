@@ -203,6 +203,33 @@ func TestAddMany(t *testing.T) {
 	assert.Empty(t, list)
 }
 
+// A deleted entry leaves nothing in any block.
+func TestDeleteWhole(t *testing.T) {
+	store, err := memorystore.OpenFile(filepath.Join(t.TempDir(), "memories.db"))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, store.Close()) }()
+	s, ctx := memory.New(memory.Config{Store: store, Limits: limits}), t.Context()
+	_, _, err = s.Add(ctx, "alice", "m", of(french, "Press the red button.", "a", "Page 3 of 7", "b"), place)
+	require.NoError(t, err)
+	all := func() (list []string) {
+		m, err := s.Get(ctx, "alice", "m")
+		require.NoError(t, err)
+		for n := range 5 << m.Parts[0].Bits {
+			block, err := store.Blocks(ctx, m.Parts[0].Blocks, []int{n})
+			require.NoError(t, err)
+			list = append(list, block...)
+		}
+		return list
+	}
+	before := all()
+	text := "Press the red button of lamp 5, please."
+	_, _, err = s.Add(ctx, "alice", "m", of(french, text, "c"), place)
+	require.NoError(t, err)
+	require.NotEqual(t, before, all())
+	require.NoError(t, s.Delete(ctx, "alice", "m", french, text))
+	assert.Equal(t, before, all())
+}
+
 // A lookup that began before its memory was written again goes on with the new entries, and ends if the memory was deleted.
 func TestFindWhileChanged(t *testing.T) {
 	s, ctx := newService(t, limits), t.Context()
