@@ -113,8 +113,10 @@ func (c *cues) part(s speech) cuePart {
 	raw := c.text[w.Start:w.End]
 	head := leadingTags.FindString(raw)
 	tail := endTags.FindString(raw[len(head):])
-	for tail != "" && len(openTags(raw[len(head):len(raw)-len(tail)])) > 0 { // the first tag is that of a part
-		tail = tail[strings.IndexByte(tail, '>')+1:]
+	open := openTags(raw[len(head) : len(raw)-len(tail)])
+	for tail != "" && len(open) > 0 { // the first tag is that of a part
+		tag, rest, _ := strings.Cut(tail, ">")
+		open, tail = pair(open, strings.TrimSpace(tag)+">"), rest
 	}
 	p := cuePart{speech: s, Paragraph: w, start: w.Start + len(head), end: w.End - len(tail)}
 	if text := w.Text; len(head)+len(tail) < len(text) && strings.HasPrefix(text, head) && strings.HasSuffix(text, tail) {
@@ -152,14 +154,18 @@ func inCapitals(text string) bool {
 // openTags returns the tags of a text that have no partner in it.
 func openTags(text string) (open []string) {
 	for _, tag := range outerTags.FindAllString(text, -1) {
-		n := len(open)
-		if name, isEnd := strings.CutPrefix(tag, "</"); isEnd && n > 0 && tagName.FindString(open[n-1]) == tagName.FindString("<"+name) {
-			open = open[:n-1]
-		} else {
-			open = append(open, tag)
-		}
+		open = pair(open, tag)
 	}
 	return open
+}
+
+// pair returns the open tags behind a tag, which ends the last of them or is one more.
+func pair(open []string, tag string) []string {
+	n := len(open)
+	if name, isEnd := strings.CutPrefix(tag, "</"); isEnd && n > 0 && tagName.FindString(open[n-1]) == tagName.FindString("<"+name) {
+		return open[:n-1]
+	}
+	return append(open, tag)
 }
 
 var tagName = regexp.MustCompile(`^<\w+`)
