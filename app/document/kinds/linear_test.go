@@ -39,7 +39,7 @@ var hostile = map[string][][3]string{
 	"json":       {{"[", `"a",`, `"b"]`}, {"{", `"a b":"c",`, `"k":"d"}`}, {`"`, "a b ", `"`}, {`"`, `\u0061`, `"`}, {"", `{"a":"b"}` + "\n", ""}},
 	"yaml":       {{"a:\n", "  - b\n", ""}, {"a: \"", "b ", "\"\n"}, {"", "k: 'b'\n", ""}, {"", "- {a: b}\n", ""}, {"- ", "a\n  ", "\n"}, {"a: |\n", "  b\n\n", ""}, {"- |\n", "  b\n- |\n", "  c\n"}},
 	"po":         {{"", "msgid \"a\"\nmsgstr \"\"\n\n", ""}, {"msgid \"\"\n", "\"a\"\n", "msgstr \"\"\n"}, {"", "# a\n", ""}, {"", "msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"\"\n\n", ""}},
-	"properties": {{"", "a=b\n", ""}, {"a=", "b\\\n", "c\n"}, {"", "\\u0061=b\n", ""}},
+	"properties": {{"", "a=b\n", ""}, {"a=", "b\\\n", "c\n"}, {"", "\\u0061=b\n", ""}, {"a=b", " {0}", "\n"}},
 	"strings":    {{"", "\"a\" = \"b\";\n", ""}, {"", "/* a */\n", ""}, {"\"a\" = \"", "b ", "\";"}},
 	"xliff": {
 		{`<xliff version="1.2"><file source-language="en"><body>`, `<trans-unit id="1"><source>a</source></trans-unit>`, "</body></file></xliff>"},

@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,18 +53,23 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	case f == icu:
 		apostrophes = except(quoted, "'{", "''{", "'}", "''}", "'#", "''#", "'|", "''|", "'<", "''<")
 	}
-	kept := append(quoted, wholeArgument.FindAllString(text, -1)...)
+	kept := map[string]int{}
+	for _, part := range append(quoted, wholeArgument.FindAllString(text, -1)...) {
+		kept[part]++
+	}
 	hasBraces := func(text string) bool {
-		for _, part := range kept {
-			text = strings.Replace(text, part, "", 1)
-		}
-		return strings.ContainsAny(text, "{}")
+		left := maps.Clone(kept)
+		signs := looseSigns(text, func(part string) bool {
+			left[part]--
+			return left[part] >= 0
+		})
+		return slices.ContainsFunc(signs, func(at int) bool { return text[at] != '\'' })
 	}
 	isMessage := (f == icu || f == java && (doubled || messageArgument.MatchString(text))) && !hasBraces(text)
 	return text, func(translation string) string {
 		translation = percents(translation)
 		if isMessage && hasBraces(translation) {
-			return quotedBraces(translation, kept)
+			return quotedBraces(translation, looseSigns(translation, func(part string) bool { return kept[part] > 0 }))
 		}
 		if translation = apostrophes.Replace(translation); f == java {
 			translation = inRanges(translation, "''", "''''")
@@ -101,40 +107,43 @@ func inRanges(text, old, new string) string {
 	}
 }
 
-// quotedBraces quotes braces that start no argument of a message, and doubles apostrophes. Some parts of the text are kept.
-func quotedBraces(text string, kept []string) string {
-	var out strings.Builder
-	run := "" // of apostrophes and braces
-	write := func(next string) {
-		doubled := strings.ReplaceAll(run, "'", "''")
-		if run = ""; strings.ContainsAny(doubled, "{}") {
-			doubled = "'" + doubled + "'"
+// messageSign matches a quoted part of a message, an argument, or one more apostrophe or brace.
+var messageSign = regexp.MustCompile(`'[{}#|<][^']*'|\{\s*\w+\s*(?:,[^{}]*)?\}|['{}]`)
+
+// looseSigns returns where apostrophes and braces stand outside of the quoted parts and arguments that are kept.
+func looseSigns(text string, isKept func(part string) bool) (list []int) {
+	for at := 0; ; {
+		m := messageSign.FindStringIndex(text[at:])
+		if m == nil {
+			return list
 		}
-		out.WriteString(doubled + next)
-	}
-	at := 0
-	for _, m := range signsOf(kept).FindAllStringSubmatchIndex(text, -1) {
-		if m[2] < 0 {
-			write(text[at:m[1]])
-		} else {
-			if m[0] > at {
-				write(text[at:m[0]])
-			}
-			run += text[m[0]:m[1]]
+		start, end := at+m[0], at+m[1]
+		if end-start > 1 && isKept(text[start:end]) {
+			at = end
+			continue
 		}
-		at = m[1]
+		list = append(list, start)
+		at = start + 1
 	}
-	write(text[at:])
-	return out.String()
 }
 
-// signsOf returns an expression that matches some parts of a text, and captures each brace and apostrophe outside of them.
-func signsOf(parts []string) *regexp.Regexp {
-	pattern := ""
-	for _, part := range parts {
-		pattern += regexp.QuoteMeta(part) + "|"
+// quotedBraces quotes braces that start no argument of a message, and doubles apostrophes. signs are their places.
+func quotedBraces(text string, signs []int) string {
+	var out strings.Builder
+	at := 0
+	for len(signs) > 0 {
+		n := 1
+		for n < len(signs) && signs[n] == signs[0]+n {
+			n++
+		}
+		run := strings.ReplaceAll(text[signs[0]:signs[0]+n], "'", "''")
+		if strings.ContainsAny(run, "{}") {
+			run = "'" + run + "'"
+		}
+		out.WriteString(text[at:signs[0]] + run)
+		at, signs = signs[0]+n, signs[n:]
 	}
-	return regexp.MustCompile(pattern + "(['{}])")
+	return out.String() + text[at:]
 }
 
 // except returns a replacer of pairs that keeps some parts. Of several parts that fit, it keeps the first.
