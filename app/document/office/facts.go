@@ -1,6 +1,7 @@
 package office
 
 import (
+	"slices"
 	"strings"
 
 	"dragoman/app/budget"
@@ -45,24 +46,23 @@ const (
 const maxFacts, factCost = 64 << 20, 256
 
 // tell keeps a fact, or acts on it if facts are not kept.
-func (w *walker) tell(f fact) {
+func (w *walker) tell(f fact) error {
 	b := &w.book.facts
 	f.sheet = w.sheet
-	switch {
-	case b.isLost:
-		w.act(&f)
-		return
-	case b.bytes > maxFacts:
-		kept := b.list
-		*b = facts{isLost: true}
-		for _, one := range append(kept, f) {
-			w.act(&one)
+	if b.bytes > maxFacts && !b.isLost {
+		if err := w.goThrough(); err != nil {
+			return err
 		}
-		return
+		*b = facts{isLost: true}
+	}
+	if b.isLost {
+		w.act(&f)
+		return nil
 	}
 	b.list = append(b.list, f)
 	b.bytes += factCost + len(f.text) + len(f.name)
 	w.remembered += factCost + len(f.text) + len(f.name)
+	return nil
 }
 
 // act notes what a fact tells.
@@ -74,12 +74,14 @@ func (w *walker) act(f *fact) {
 	}
 	switch f.kind {
 	case formulaFact, textFormula:
+		r := f.reading
 		if !f.isRead || f.after != w.book.facts.changes {
-			f.isRead, f.after = true, w.book.facts.changes
-			f.reading = w.readingOf(f.text, f.at)
+			after := w.book.facts.changes
+			r = w.readingOf(f.text, f.at)
+			w.keepReading(f, r, after)
 		}
 		if f.kind == textFormula {
-			w.follow(f.reading, f.at)
+			w.follow(r, f.at)
 		}
 	case nameFact:
 		w.define(f.name, f.text)
@@ -100,6 +102,22 @@ func (w *walker) act(f *fact) {
 	}
 }
 
+// areaCost is the memory of an area in bytes.
+const areaCost = 64
+
+// keepReading keeps what a formula reads, after a number of changes, if there is memory for that.
+func (w *walker) keepReading(f *fact, r reading, after int) {
+	b := &w.book.facts
+	more := areaCost * (len(r.areas) - len(f.areas))
+	if b.isLost || b.bytes+more > maxFacts {
+		return
+	}
+	r.areas = slices.Clip(slices.Clone(r.areas))
+	f.reading, f.isRead, f.after = r, true, after
+	b.bytes += more
+	w.remembered += more
+}
+
 // goThrough acts on all facts.
 func (w *walker) goThrough() error {
 	for i := range w.book.facts.list {
@@ -111,6 +129,9 @@ func (w *walker) goThrough() error {
 			return err
 		}
 		w.act(f)
+		if err := w.pay(w.remembered); err != nil {
+			return err
+		}
 	}
 	return nil
 }

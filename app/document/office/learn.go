@@ -56,32 +56,36 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
 	if kind == "str" {
 		inline = value
 	}
 	switch n, invalid := strconv.Atoi(value); {
 	case formula != "": // many programs write no result, or 0
 		w.book.shows = w.book.shows || kind == "str"
-		w.tellFormula(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
+		err = w.tellFormula(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
 	case kind != "s":
 		w.book.inline = w.book.inline || kind == "str" || kind == "inlineStr"
 		if inline != "" {
-			w.tell(fact{kind: textFact, at: at, text: inline})
+			err = w.tell(fact{kind: textFact, at: at, text: inline})
 		}
 	case invalid == nil:
-		w.tell(fact{kind: sharedFact, at: at, number: n})
+		err = w.tell(fact{kind: sharedFact, at: at, number: n})
 	}
 	return err
 }
 
 // tellFormula tells a formula that may depend on text.
-func (w *walker) tellFormula(formula string, at area, isText bool) {
+func (w *walker) tellFormula(formula string, at area, isText bool) error {
 	formula = strings.TrimPrefix(formula, "=")
 	if isText {
-		w.tell(fact{kind: textFormula, at: at, text: formula})
+		return w.tell(fact{kind: textFormula, at: at, text: formula})
 	} else if ofText(formula) {
-		w.tell(fact{kind: formulaFact, at: at, text: formula})
+		return w.tell(fact{kind: formulaFact, at: at, text: formula})
 	}
+	return nil
 }
 
 // learnText reads the text of a cell.
@@ -157,16 +161,20 @@ func (w *walker) learnFormula(start xmlpart.Token, _ sink) error {
 	if start.Name.Space == "xm" {
 		w.scope = area{bottom: maxRow} // the cells follow
 	}
-	w.tellFormula(formula, w.scope, false)
-	return err
+	if err != nil {
+		return err
+	}
+	return w.tellFormula(formula, w.scope, false)
 }
 
 // learnName reads a defined name.
 func (w *walker) learnName(start xmlpart.Token, _ sink) error {
 	formula, err := w.texts(start, "definedName")
+	if err != nil {
+		return err
+	}
 	w.define(start.Attribute("name"), formula)
-	w.tell(fact{kind: nameFact, name: start.Attribute("name"), text: formula})
-	return err
+	return w.tell(fact{kind: nameFact, name: start.Attribute("name"), text: formula})
 }
 
 // define notes the cells of a name. Several sheets may have one of the same name.
@@ -195,7 +203,10 @@ func (w *walker) learnTable(start xmlpart.Token, out sink) error {
 
 // learnSource notes the cells of which a pivot table is made.
 func (w *walker) learnSource(start xmlpart.Token, out sink) error {
-	w.tell(fact{kind: sourceFact, at: area{sheet: start.Attribute("sheet")}, name: start.Attribute("name"), text: start.Attribute("ref")})
+	err := w.tell(fact{kind: sourceFact, at: area{sheet: start.Attribute("sheet")}, name: start.Attribute("name"), text: start.Attribute("ref")})
+	if err != nil {
+		return err
+	}
 	return w.inner(start, out)
 }
 
