@@ -104,7 +104,7 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 			if err := w.takeSentences(ctx, p, units, len(alike)); err != nil {
 				return err
 			}
-			if err := p.addSentences(w, alike, units); err != nil {
+			if err := p.addSentences(ctx, w, alike, units); err != nil {
 				return err
 			}
 		}
@@ -113,8 +113,8 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 }
 
 // addSentences adds the sentences of units to records.
-func (p *plan) addSentences(w *work, records []*record, units []unit) error {
-	texts, err := layOut(w.ctx, units)
+func (p *plan) addSentences(ctx context.Context, w *work, records []*record, units []unit) error {
+	texts, err := layOut(ctx, units)
 	if err != nil {
 		return err
 	}
