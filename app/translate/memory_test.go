@@ -212,7 +212,7 @@ func TestMemoryGivesExamples(t *testing.T) {
 	m := &remembering{near: map[string]string{"en>fr One.": "Presque un."}}
 	stored, err := cache.New(cache.Config{Bytes: 1 << 20})
 	require.NoError(t, err)
-	told := &guided{}
+	told := &guided{before: map[string][]string{}}
 	c := config(runes{}, told)
 	c.Memories, c.Prompted, c.Cache = m, &Prompted{}, stored
 	s, req := c.start(t), texts("One. Two.")
@@ -233,6 +233,7 @@ func TestMemoryGivesExamples(t *testing.T) {
 type guided struct {
 	upper
 	examples [][]prompt.Example
+	before   map[string][]string // by source
 }
 
 func (g *guided) Stream(ctx context.Context, req engine.Request, next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
@@ -240,6 +241,7 @@ func (g *guided) Stream(ctx context.Context, req engine.Request, next func() (en
 		job, ok, err := next()
 		if ok {
 			g.examples = append(g.examples, job.Guide.Examples)
+			g.before[runes{}.Decode(job.Source)] = job.Guide.Before
 		}
 		return job, ok, err
 	}, each)

@@ -31,8 +31,8 @@ type plan struct {
 	sentences []*sentence // whole sentences, without duplicates
 	places    int         // number of sentences in records
 	known     map[sentenceKey]*sentence
-	siblings  map[sentenceKey]*siblings // by their text without numbers
-	recent    []markup.Sentence         // the last sentences of the records so far, if these are connected
+	siblings  map[sentenceKey]*siblings  // by their text without numbers
+	recent    map[bool][]markup.Sentence // the last pieces of the records so far, if these are connected, by [cutter.whole]
 }
 
 // sentenceKey identifies a whole sentence of a request.
@@ -69,7 +69,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{records: make([]*record, len(w.req.To)*len(w.req.Records)), known: make(map[sentenceKey]*sentence),
-		siblings: make(map[sentenceKey]*siblings)}
+		siblings: make(map[sentenceKey]*siblings), recent: make(map[bool][]markup.Sentence)}
 	return p, w.inTurn(ctx, func(ctx context.Context) error { return p.add(ctx, w, from) })
 }
 
@@ -104,7 +104,7 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 			if err := w.takeSentences(ctx, p, units, len(alike)); err != nil {
 				return err
 			}
-			if err := p.addSentences(ctx, w, alike, units); err != nil {
+			if err := p.addSentences(w, cutter, alike, units); err != nil {
 				return err
 			}
 		}
@@ -112,23 +112,23 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 	return nil
 }
 
-// addSentences adds the sentences of units to records.
-func (p *plan) addSentences(ctx context.Context, w *work, records []*record, units []unit) error {
-	texts, err := layOut(ctx, units)
+// addSentences adds the sentences of units, which the cutter cut, to records.
+func (p *plan) addSentences(w *work, c cutter, records []*record, units []unit) error {
+	texts, err := layOut(c.ctx, units)
 	if err != nil {
 		return err
 	}
 	for _, rec := range records {
 		rec.units, rec.sentences, rec.open = units, make([]*sentence, len(texts)), len(texts)
 		for k, text := range texts {
-			if rec.sentences[k], err = p.whole(w, rec, text, rec.before(w, p.recent, texts[:k])); err != nil {
+			if rec.sentences[k], err = p.whole(w, rec, text, rec.before(w, p.recent[c.whole], texts[:k])); err != nil {
 				return err
 			}
 		}
 	}
 	if w.req.Connected {
-		p.recent = append(p.recent, texts...)
-		p.recent = p.recent[max(0, len(p.recent)-mostNeighbours):]
+		recent := append(p.recent[c.whole], texts...)
+		p.recent[c.whole] = recent[max(0, len(recent)-mostNeighbours):]
 	}
 	return nil
 }
