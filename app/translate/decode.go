@@ -205,7 +205,6 @@ func (c *codec) searchFor(x *sentence) search.Options {
 func (w *work) receive(x *sentence, r engine.Result) error {
 	x.queued = max(x.queued, r.Queued)
 	x.computed += r.Computed
-	x.target = len(r.Tokens)
 	start := time.Now()
 	detokenized := func() { x.step.spent.Detokenized += time.Since(start) }
 	switch {

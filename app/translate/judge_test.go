@@ -13,7 +13,7 @@ func TestJudge(t *testing.T) {
 	placed, inPlace := strategy{markers: unmasked, terms: constrained}, strategy{markers: unmasked, terms: constrainedInPlace}
 	marked := strategy{terms: asMarkers}
 	with := func(change func(*attempt)) attempt {
-		a := attempt{strategy: plain, source: 20, target: 20, styles: 2}
+		a := attempt{strategy: plain, source: 20, styles: 2}
 		change(&a)
 		return a
 	}

@@ -45,14 +45,14 @@ func (s strategy) apply(o search.Options) search.Options {
 // attempt describes the result of a strategy for a sentence, as far as it determines the next step.
 type attempt struct {
 	strategy
-	flags, best    Flags      // flags of this attempt, and of the best outcome of all strategies
-	source, target int        // numbers of tokens
-	depth          int        // how often the sentences of which it is a part were split
-	kept           bool       // the sentence has spans that must be preserved
-	styles         int        // number of styles of markers
-	prompted       bool       // a language model translates
-	longest        int        // a higher limit of tokens for its translation; 0 if none is possible
-	otherTerms     []strategy // further strategies for its terms, in order
+	flags, best Flags      // flags of this attempt, and of the best outcome of all strategies
+	source      int        // number of tokens
+	depth       int        // how often the sentences of which it is a part were split
+	kept        bool       // the sentence has spans that must be preserved
+	styles      int        // number of styles of markers
+	prompted    bool       // a language model translates
+	longest     int        // a higher limit of tokens for its translation; 0 if none is possible
+	otherTerms  []strategy // further strategies for its terms, in order
 }
 
 // verdict is the next step for a sentence.
@@ -185,7 +185,7 @@ func (x *sentence) takeRetryBudget() bool {
 // attemptAt returns the last attempt at a sentence, which led to flags.
 func attemptAt(x *sentence, flags Flags) attempt {
 	a := attempt{
-		strategy: x.strategy, flags: flags, source: len(x.source), target: x.target, depth: x.depth,
+		strategy: x.strategy, flags: flags, source: len(x.source), depth: x.depth,
 		kept: len(x.Spans) > 0, styles: len(x.step.model.styles), longest: x.longest(), prompted: x.step.model.Prompted != nil,
 	}
 	if x.best != nil {

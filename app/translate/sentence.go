@@ -38,7 +38,6 @@ type attempts struct {
 	masked   markup.Masked   // if the strategy masks
 	phrases  []search.Phrase // the targets of the terms; nil until needed
 	source   []int64         // the decoded ids
-	target   int             // number of tokens of the last result
 	retries  int             // source tokens left of its retry budget, or unmeasured
 	tries    int             // jobs so far
 	flags    Flags           // of the last result
