@@ -46,14 +46,8 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 		o.flags |= MarkupLost
 		return lost, nil
 	}
-	if x.HasTerms() {
-		missing, extra, err := x.Terms(c.ctx, o.text)
-		if err != nil {
-			return lost, err
-		}
-		if o.extra = extra; missing > 0 {
-			o.flags |= GlossaryMissed
-		}
+	if err := c.compareTerms(x, o); err != nil {
+		return lost, err
 	}
 	if err := c.compareLengths(x, o); err != nil {
 		return lost, err
@@ -68,6 +62,18 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 		o.flags |= WrongScript
 	}
 	return lost, nil
+}
+
+// compareTerms flags an outcome that lacks terms of the sentence. It fails with the request's context.
+func (c *codec) compareTerms(x *sentence, o *outcome) error {
+	if !x.HasTerms() {
+		return nil
+	}
+	missing, extra, err := x.Terms(c.ctx, o.text)
+	if o.extra = extra; missing > 0 {
+		o.flags |= GlossaryMissed
+	}
+	return err
 }
 
 // restore checks that a translation preserved its spans, and puts masked ones back.

@@ -112,16 +112,8 @@ func (c *codec) useMemory(x *sentence, matches []MemoryMatch) (o outcome, ok boo
 		text = x.Escape(match.Target)
 	}
 	o = outcome{text: text, memory: &match}
-	if x.HasTerms() {
-		missing, _, err := x.Terms(c.ctx, text)
-		if err != nil {
-			return o, false, err
-		}
-		if missing > 0 {
-			o.flags |= GlossaryMissed
-		}
-	}
-	return o, true, nil
+	err = c.compareTerms(x, &o)
+	return o, err == nil, err
 }
 
 // nearOf returns the alternatives that similar sentences give to a sentence: with its markup, or without any.
