@@ -129,19 +129,19 @@ const echoLetters = 12
 // echoLetters, more words than a name has.
 func echoes(source, translation string, least int) bool {
 	const words, long = 3, 2 * echoLetters
-	first, i := nextLetter(source, 0)
-	other, j := nextLetter(translation, 0)
 	n := 0
-	for r := first; r == other && r != noLetter; n++ {
+	for i, j := 0, 0; ; n++ {
+		var r, other rune
 		r, i = nextLetter(source, i)
 		if other, j = nextLetter(translation, j); r != other {
 			return false
 		}
+		if r == noLetter {
+			break
+		}
 	}
-	if n < least || n == 0 && first != other {
-		return false
-	}
-	return least < echoLetters || n >= long || len(strings.Fields(source)) >= words || char.IsUnspaced(first)
+	first, _ := nextLetter(source, 0)
+	return n >= least && (least < echoLetters || n >= long || len(strings.Fields(source)) >= words || char.IsUnspaced(first))
 }
 
 // withoutCode returns a translation without the texts of the sentence's spans, apart from numbers, which have units.
