@@ -26,7 +26,7 @@ func (g *routing) settings(s *stream) settings {
 func (x *sentence) cacheKey() cache.Key {
 	return cache.Key{
 		Model: x.step.model.Identity, From: x.step.from, To: x.step.to, Options: x.step.options,
-		Text: x.Text, Spans: x.Fingerprint() + x.told(),
+		Text: x.Text, Spans: x.Fingerprint(), Told: x.told(),
 	}
 }
 

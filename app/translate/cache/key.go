@@ -16,6 +16,8 @@ type Key struct {
 	Text    string
 	// Spans are the spans of the text that must be preserved, in any unique form.
 	Spans string
+	// Told is what a model is told beside the text, in any unique form.
+	Told string
 }
 
 // digest identifies a key in the cache. Texts may be long and come from untrusted clients, and an equal digest would return the
@@ -30,7 +32,7 @@ func (k Key) digest() digest {
 
 // encode appends the fields to dst, each after its length: different keys have different encodings, whatever their bytes.
 func (k Key) encode(dst []byte) []byte {
-	for _, field := range [...]string{k.Model, k.From, k.To, k.Options, k.Text, k.Spans} {
+	for _, field := range [...]string{k.Model, k.From, k.To, k.Options, k.Text, k.Spans, k.Told} {
 		dst = binary.AppendUvarint(dst, uint64(len(field)))
 		dst = append(dst, field...)
 	}

@@ -12,7 +12,7 @@ import (
 // decode decodes a key. Since every key can be decoded, no two keys share an encoding.
 func decode(t *testing.T, raw []byte) Key {
 	var k Key
-	for _, field := range []*string{&k.Model, &k.From, &k.To, &k.Options, &k.Text, &k.Spans} {
+	for _, field := range []*string{&k.Model, &k.From, &k.To, &k.Options, &k.Text, &k.Spans, &k.Told} {
 		length, n := binary.Uvarint(raw)
 		require.Positive(t, n)
 		require.LessOrEqual(t, length, uint64(len(raw)-n))
