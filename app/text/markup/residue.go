@@ -290,17 +290,14 @@ func acronyms(text string) map[string]int {
 		for end < len(text) && text[end] >= 'A' && text[end] <= 'Z' {
 			end++
 		}
-		if end-start > 1 && isApart(text, start, end) && !char.IsWord(char.Last(text[:start])) && !char.IsWord(char.First(text[end:])) { // ENTRÉE has none
+		if end-start > 1 && !isNamePart(char.Last(text[:start])) && !isNamePart(char.First(text[end:])) { // ENTRÉE has none
 			count[text[start:end]]++
 		}
 	}
 	return count
 }
 
-// isApart reports whether no part of an identifier touches bytes [start, end).
-func isApart(text string, start, end int) bool {
-	return (start == 0 || !char.IsIdent(text[start-1])) && (end == len(text) || !char.IsIdent(text[end]))
-}
+var isNamePart = isWordOr("_")
 
 // isAnagram reports whether two words have the same letters, as NATO and OTAN do.
 func isAnagram(a, b string) bool {
