@@ -111,11 +111,15 @@ var dividedNumber = regexp.MustCompile(`\d\x{FFFC}+[.,]\x{FFFC}*\d`)
 // compareDivided returns an error that wraps ErrLost if tags divide a number of the sentence, and the translation has other numbers
 // without its tags: the markers hide the joints of such a number.
 func (s Sentence) compareDivided(translation string) error {
-	if s.format == Text || !s.looks.Match(dividedNumber, s.withoutTags()) {
+	if s.format == Text {
+		return nil
+	}
+	source := s.withoutTags()
+	if !s.looks.Match(dividedNumber, source) {
 		return nil
 	}
 	t := parse(scanner{text: translation, form: s.format, looks: s.looks})
-	if err := s.compareNumbers(strings.ReplaceAll(s.withoutTags(), removed, ""), strings.ReplaceAll(t.withoutTags(), removed, "")); err != nil {
+	if err := s.compareNumbers(strings.ReplaceAll(source, removed, ""), strings.ReplaceAll(t.withoutTags(), removed, "")); err != nil {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return nil
