@@ -259,7 +259,7 @@ func (m Masked) check(marks []mark) error {
 func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	s := m.sentence
 	source, rest := m.restWithoutTerms(false), s.withoutTerms(cutOut(translation, marks, asRemoved))
-	if err := (check{s, source, rest}).run(); err != nil {
+	if err := (check{s, source, rest}).run(signsIn(rest)); err != nil {
 		return "", err
 	}
 	if err := s.compareNumbers(m.restWithoutTerms(true), s.withoutTerms(m.withNumbers(translation, marks))); err != nil {

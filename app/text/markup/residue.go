@@ -20,9 +20,9 @@ type check struct {
 	source, translation string
 }
 
-// run returns the first error of symbols, acronyms and brackets.
-func (c check) run() error {
-	source, translation := signsIn(c.source), signsIn(c.translation)
+// run returns the first error of symbols, acronyms and brackets. translation are the signs of the translation.
+func (c check) run(translation signSet) error {
+	source := signsIn(c.source)
 	if len(c.sentence.Spans) > 0 || (source|translation)&counted != 0 {
 		if err := c.symbols(); err != nil {
 			return err

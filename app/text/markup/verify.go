@@ -30,7 +30,7 @@ func (s Sentence) verify(translation string) (string, error) {
 		if in&brace != 0 && s.unexpected(translation) > 0 {
 			return "", fmt.Errorf("%w: a span came in that was not in the sentence", ErrLost)
 		}
-		if err := (check{s, s.Text, translation}).run(); err != nil {
+		if err := (check{s, s.Text, translation}).run(in); err != nil {
 			return "", err
 		}
 		if err := s.compareNumbers(s.Text, translation); err != nil {
