@@ -91,21 +91,16 @@ func newLexicon(_ string, columns []string) *lexicon {
 func (l *lexicon) starter(text string, i int) bool {
 	var lower [longestWord]byte
 	for n := range lower {
-		switch c := byte(' '); {
-		case i+n < len(text) && text[i+n] >= utf8.RuneSelf:
+		if i+n == len(text) || text[i+n] < utf8.RuneSelf && !char.IsASCIILetter(text[i+n]) {
+			return l.starts[string(lower[:n])] || l.inside.touch(string(lower[:n]))
+		}
+		if text[i+n] >= utf8.RuneSelf {
 			end := letters(text, i, longestWord)
 			word := foldWords(text[i:end])
 			first, _, _ := strings.Cut(word, " ")
 			return end-i >= longestWord || first == "" || l.starts[first] || l.inside.touch(word)
-		case i+n < len(text):
-			c = text[i+n]
-			fallthrough
-		default:
-			if !char.IsASCIILetter(c) {
-				return l.starts[string(lower[:n])] || l.inside.touch(string(lower[:n]))
-			}
-			lower[n] = c | 0x20
 		}
+		lower[n] = text[i+n] | 0x20
 	}
 	return true // a long word
 }
