@@ -16,6 +16,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"dragoman/app/document"
+	"dragoman/app/text/char"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
@@ -161,7 +162,7 @@ func (m *mailBody) translated(body string) (string, error) {
 		return body, err
 	}
 	encoded, err := form.NewEncoder().String(translation)
-	if err != nil || form == xencoding.Nop && !isASCII(translation) && !strings.EqualFold(m.parameters["charset"], "utf-8") {
+	if err != nil || form == xencoding.Nop && !char.IsASCII(translation) && !strings.EqualFold(m.parameters["charset"], "utf-8") {
 		encoded = translation
 		if m.parameters == nil { // they cannot be read
 			m.parameters = map[string]string{}
@@ -222,7 +223,7 @@ func (m *mailBody) encode(text string) string {
 			out.WriteString(string(all) + m.lineEnd)
 		}
 		return out.String()
-	case m.transfer != "quoted-printable" && !isLong && (isASCII(text) || m.transfer == "8bit" || m.transfer == "binary"):
+	case m.transfer != "quoted-printable" && !isLong && (char.IsASCII(text) || m.transfer == "8bit" || m.transfer == "binary"):
 		return text
 	}
 	m.set("Content-Transfer-Encoding", "quoted-printable")

@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"dragoman/app/text/char"
 )
 
 // escapeRunes escapes characters outside ASCII as \uXXXX, as a surrogate pair above 16 bits.
 func escapeRunes(text string) string {
-	if isASCII(text) {
+	if char.IsASCII(text) {
 		return text
 	}
 	var out strings.Builder

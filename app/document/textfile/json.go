@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/feature/plural"
 
 	"dragoman/app/document"
+	"dragoman/app/text/char"
 )
 
 // maxDepth is the maximum depth of values, elements and blocks in a document.
@@ -246,11 +246,7 @@ func (p *pass) namedForms(_ *jsonNode, list []jsonNode) (f forms) {
 }
 
 // asciiEscapes reports whether a document escapes letters outside ASCII.
-func asciiEscapes(text string) bool { return isASCII(text) && strings.Contains(text, `\u`) }
-
-func isASCII(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
-}
+func asciiEscapes(text string) bool { return char.IsASCII(text) && strings.Contains(text, `\u`) }
 
 // quoteJSON writes a JSON string, escaping characters outside ASCII if ascii is set.
 func quoteJSON(text string, ascii bool) string {

@@ -3,12 +3,14 @@ package textfile
 import (
 	"regexp"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // properties translates the values of Java's .properties.
 func properties(p *pass) error {
 	p.formatter = java
-	escape := p.encoding.form == latin1.form || isASCII(p.text)
+	escape := p.encoding.form == latin1.form || char.IsASCII(p.text)
 	list := p.linesOf("\r\n")
 	for i := 0; i < len(list); i++ {
 		l := list[i]

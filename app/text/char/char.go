@@ -13,6 +13,16 @@ func IsASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 // IsASCIIDigit reports whether c is an ASCII digit.
 func IsASCIIDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// IsASCII reports whether a text has only ASCII characters.
+func IsASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // IsIdent reports whether c may be part of an identifier.
 func IsIdent(c byte) bool { return IsASCIILetter(c) || IsASCIIDigit(c) || c == '_' }
 

@@ -18,3 +18,12 @@ func TestIsPlainLetter(t *testing.T) {
 		assert.Equal(t, r != 'ー', IsPlainLetter(r), "%c", r) // ー is of two scripts
 	}
 }
+
+func TestIsASCII(t *testing.T) {
+	for _, text := range []string{"", "a", "a\x7f\n"} {
+		assert.True(t, IsASCII(text), "%q", text)
+	}
+	for _, text := range []string{"é", "plain text, then \u0080", "a\xff"} {
+		assert.False(t, IsASCII(text), "%q", text)
+	}
+}

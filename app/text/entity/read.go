@@ -182,7 +182,7 @@ func (r *reader) word(c rune, inWord bool) (n numeral, ok bool) {
 // plainNumbers converts the digits of all scripts and the signs inside numbers to ASCII. A full-width comma is punctuation unless
 // it stands between full-width digits.
 func plainNumbers(text string) string {
-	if isASCII(text) {
+	if char.IsASCII(text) {
 		return text
 	}
 	wide := false // whether the character before is a full-width digit
@@ -211,15 +211,6 @@ func plainNumbers(text string) string {
 		}
 		return char.PlainDigit(r)
 	}, text)
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // reader makes a single pass over a text.
