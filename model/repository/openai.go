@@ -25,7 +25,7 @@ type OpenAI struct {
 	Model   string // its name there
 	KeyFile string // the file of the key, absolute or relative to the model's folder; "": none
 	Profile string // the name of a prompt profile, or of a file in the model's folder
-	// Languages are the codes of the languages that the model knows, sorted; none: all of the profile.
+	// Languages are the codes of the languages that the model knows, sorted, each once; none: all of the profile.
 	Languages   []string
 	Concurrency int           // calls at a time
 	Context     int           // tokens of prompt and answer together
@@ -70,6 +70,7 @@ func (c *Config) readOpenAI(n *yaml.Node) error {
 	}
 	o.Profile = cmp.Or(o.Profile, profile.For(o.Model))
 	slices.Sort(o.Languages)
+	o.Languages = slices.Compact(o.Languages)
 	c.OpenAI = &o
 	return err
 }
@@ -141,7 +142,7 @@ func (o *OpenAI) openProfile(dir string) error {
 			return fmt.Errorf("languages: %s is none of the profile %s: add it with its name to a profile of your own", code, o.Profile)
 		}
 	}
-	if len(slices.Compact(o.Languages)) < 2 {
+	if len(o.Languages) < 2 {
 		return errors.New("languages: name at least two")
 	}
 	if o.KeyFile != "" && !filepath.IsAbs(o.KeyFile) {

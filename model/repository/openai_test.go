@@ -24,7 +24,7 @@ openai:
   model: m
   key_file: key
   profile: own.yaml
-  languages: [tyv, en]
+  languages: [tyv, en, tyv]
   context: 8192
   timeout: 30s
   price: {input: 0.15, output: 2}
@@ -76,6 +76,7 @@ func TestScanOpenAIRefuses(t *testing.T) {
 		"openai: {" + server + ", profile: bad.yaml}":            "profile bad.yaml: languages: use at least two codes",
 		"openai: {" + server + ", languages: [en, xx]}":          "languages: xx is none of the profile instruct",
 		"openai: {" + server + ", languages: [en]}":              "languages: name at least two",
+		"openai: {" + server + ", languages: [en, en]}":          "languages: name at least two",
 		"openai: {" + server + "}\nprecision: int8":              "precision is a setting of exported models",
 		"openai: {" + server + "}\nversions: all":                "versions is a setting of exported models",
 		"openai: {" + server + "}\nbeams: 4":                     "beams is a setting of exported models",
