@@ -108,17 +108,20 @@ func line(to *string) field {
 	}
 }
 
-// checkKind refuses fields that a language model does not have.
+// checkKind refuses fields that a language model does not have, always the same one first: an error is part of a fingerprint.
 func (c *Config) checkKind() error {
 	if c.OpenAI == nil {
 		return nil
 	}
-	for name, set := range map[string]bool{
-		"versions": c.Versions.All || c.Versions.Latest != 1 || len(c.Versions.List) > 0, "precision": c.Precision != "", "device": c.Device != "",
-		"workers": c.Workers > 0, "threads": c.Threads > 0, "beams": c.Beams > 0, "kv_memory": c.KVMemory > 0,
+	for _, setting := range []struct {
+		name string
+		set  bool
+	}{
+		{"versions", c.Versions.All || c.Versions.Latest != 1 || len(c.Versions.List) > 0}, {"precision", c.Precision != ""}, {"device", c.Device != ""},
+		{"workers", c.Workers > 0}, {"threads", c.Threads > 0}, {"beams", c.Beams > 0}, {"kv_memory", c.KVMemory > 0},
 	} {
-		if set {
-			return fmt.Errorf("%s is a setting of exported models: leave it out beside openai", name)
+		if setting.set {
+			return fmt.Errorf("%s is a setting of exported models: leave it out beside openai", setting.name)
 		}
 	}
 	return nil

@@ -89,6 +89,11 @@ func TestScanOpenAIRefuses(t *testing.T) {
 			assert.Empty(t, s.Problems)
 		})
 	}
+	several := newTree(t).write("m/config.yaml", "openai: {"+server+"}\nprecision: int8\ndevice: cpu\nworkers: 1\nthreads: 1\nbeams: 4").dir
+	first := Scan([]string{several}).Fingerprint
+	for range 20 {
+		require.Equal(t, first, Scan([]string{several}).Fingerprint, "what has not changed is not another state")
+	}
 	s := Scan([]string{newTree(t).export("m/1", "x").write("m/config.yaml", "openai: {"+server+"}").dir})
 	require.ErrorContains(t, s.Models[0].Err, "move one of the two into a folder of its own")
 }
