@@ -88,7 +88,7 @@ func (s *session) Cancel() {
 	e.queue.Leave(&s.line)
 	for _, x := range s.inFlight {
 		x.waiters = slices.DeleteFunc(x.waiters, func(w waiter) bool { return w.session == s })
-		if len(x.waiters) > 0 {
+		if len(x.waiters) > 0 || e.known[x.body] != x { // others wait, or two of the jobs are equal
 			continue
 		}
 		delete(e.known, x.body)
