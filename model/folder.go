@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Files are the files of a checkpoint at any place.
@@ -82,19 +83,27 @@ func (f Folder) Read(name string) ([]byte, error) {
 	return ReadSmall(filepath.Join(string(f), name), maxFileBytes)
 }
 
-// ReadSmall reads a whole file of at most limit bytes.
+// ReadSmall reads a whole regular file of at most limit bytes. It does not block on a file of another kind, such as a pipe. Errors
+// have the path as an [*fs.PathError].
 func ReadSmall(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	var raw []byte
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is not a regular file")
 	}
-	if int64(len(raw)) > limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes, which no %s is", path, limit, filepath.Base(path))
+	if err == nil {
+		raw, err = io.ReadAll(io.LimitReader(f, limit+1))
 	}
-	return raw, nil
+	if err == nil && int64(len(raw)) > limit {
+		err = fmt.Errorf("has more than %d bytes, which no %s has", limit, filepath.Base(path))
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); err != nil && !ok {
+		err = &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return raw, err
 }

@@ -216,7 +216,7 @@ func TestOpenRefusesFolders(t *testing.T) {
 	}{
 		"nothing":            {"README.md", nil, "no weights in "},
 		"empty weights":      {model.SafetensorsFile, nil, "0 bytes are too few for a safetensors file"},
-		"huge index":         {model.TorchIndexFile, make([]byte, MaxIndex+1), "is larger than 8388608 bytes"},
+		"huge index":         {model.TorchIndexFile, make([]byte, MaxIndex+1), "has more than 8388608 bytes"},
 		"generation garbage": {model.GenerationConfigFile, []byte("{"), "generation_config.json: unexpected EOF"},
 		"not a torch file":   {model.TorchFile, []byte("hello"), "not a torch file, or truncated or damaged"},
 	}

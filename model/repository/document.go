@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -25,23 +23,6 @@ var (
 	codePattern = regexp.MustCompile(`^[A-Za-z]{2,8}([_-][A-Za-z0-9]{1,8}){0,3}$`)
 	pairPattern = regexp.MustCompile(`^(\*|[A-Za-z]{2,8}(?:_[A-Za-z0-9]{1,8})*)-(\*|[A-Za-z]{2,8}(?:_[A-Za-z0-9]{1,8})*)$`)
 )
-
-// readFile reads a small regular file. It does not block on a file of another kind, such as a pipe.
-func readFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("is not a regular file"))
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	if err == nil && len(raw) > maxConfig {
-		err = fmt.Errorf("has more than %d bytes", maxConfig)
-	}
-	return raw, err
-}
 
 // field reads the value of a field.
 type field func(*yaml.Node) error

@@ -119,7 +119,7 @@ func (r *reading) entries(dir string) ([]string, error) {
 
 // readSettings reads the configuration of the repository. If the configuration is invalid, the previous one stays.
 func (r *reading) readSettings(path string) {
-	raw, err := readFile(path)
+	raw, err := model.ReadSmall(path, maxConfig)
 	if err == nil {
 		r.settings, err = parseSettings(raw, path)
 	}
@@ -179,7 +179,7 @@ func (r *reading) model(name, dir string) {
 
 // readConfig reads the configuration of a model.
 func readConfig(path string) (Config, error) {
-	raw, err := readFile(path)
+	raw, err := model.ReadSmall(path, maxConfig)
 	var c Config
 	if err == nil {
 		c, err = ParseConfig(raw)

@@ -34,16 +34,14 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"go.yaml.in/yaml/v3"
 
+	"dragoman/model"
 	"dragoman/model/prompt"
 )
 
@@ -123,7 +121,7 @@ func Open(name, dir string) (*Profile, error) {
 	case slices.Contains(Names(), name):
 		raw, err = builtin.ReadFile(name + ".yaml")
 	case filepath.Ext(name) == ".yaml" && filepath.IsLocal(name):
-		raw, err = readFile(filepath.Join(dir, name))
+		raw, err = model.ReadSmall(filepath.Join(dir, name), maxBytes)
 	default:
 		return nil, fmt.Errorf("profile %.60q: use %s, or the name of a file beside config.yaml that ends in .yaml", name, strings.Join(Names(), ", "))
 	}
@@ -135,23 +133,6 @@ func Open(name, dir string) (*Profile, error) {
 		return nil, fmt.Errorf("profile %s: %w", name, err)
 	}
 	return p, nil
-}
-
-// readFile reads a small regular file. It does not block on a pipe.
-func readFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("is not a regular file"))
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err == nil && len(raw) > maxBytes {
-		err = fmt.Errorf("has more than %d bytes", maxBytes)
-	}
-	return raw, err
 }
 
 // codePattern matches the codes of languages.
