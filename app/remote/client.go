@@ -3,24 +3,24 @@ package remote
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"dragoman/model"
 )
 
 // Limits of a call.
 const (
 	maxAnswer   = 8 << 20 // bytes
-	maxKey      = 8 << 10
-	excerptSize = 300 // bytes of an answer in an error
+	maxKey      = 8 << 10 // bytes of a file
+	excerptSize = 300     // bytes of an answer in an error
 	dialTimeout = 5 * time.Second
 )
 
@@ -115,18 +115,13 @@ func (c *Client) key() (string, error) {
 	if c.keyFile == "" {
 		return "", nil
 	}
-	f, err := os.Open(c.keyFile)
+	raw, err := model.ReadSmall(c.keyFile, maxKey)
 	if err != nil {
 		return "", fmt.Errorf("key_file: %w", err)
 	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxKey))
 	key := strings.TrimSpace(string(raw))
-	if err == nil && (key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' })) {
-		err = errors.New("has no key, or more than one line")
-	}
-	if err != nil {
-		return "", fmt.Errorf("key_file %s: %w", c.keyFile, err)
+	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("key_file %s: has no key, or more than one line", c.keyFile)
 	}
 	return key, nil
 }
