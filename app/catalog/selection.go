@@ -103,7 +103,7 @@ func (s *selection) Detects() bool { return s.detects }
 // Route implements [translate.Selection].
 func (s *selection) Route(from, to string) (translate.Route, error) {
 	direct := s.direct(from, to)
-	if direct != nil && s.away(direct) == "" {
+	if direct != nil && !s.away(direct) {
 		return *direct, nil
 	}
 	if direct == nil {
@@ -126,7 +126,7 @@ func (s *selection) Route(from, to string) (translate.Route, error) {
 		if direct == nil {
 			return through, nil
 		}
-		if s.away(&through) == "" {
+		if !s.away(&through) {
 			through.InsteadOf = direct.Model
 			return through, nil
 		}
@@ -142,7 +142,7 @@ func (s *selection) Route(from, to string) (translate.Route, error) {
 // of all; nil if there is none.
 func (s *selection) direct(from, to string) *translate.Route {
 	r := s.exact(from, to)
-	if r != nil && s.away(r) == "" || slices.Contains(s.near[from], to) {
+	if r != nil && !s.away(r) || slices.Contains(s.near[from], to) {
 		return r
 	}
 	for _, from := range append([]string{from}, s.near[from]...) {
@@ -150,7 +150,7 @@ func (s *selection) direct(from, to string) *translate.Route {
 			found := s.exact(from, to)
 			switch {
 			case found == nil:
-			case s.away(found) != "":
+			case s.away(found):
 				r = cmp.Or(r, found)
 			case r == nil:
 				return found
@@ -169,7 +169,7 @@ func (s *selection) exact(from, to string) *translate.Route {
 		r := c.route(from, to)
 		switch {
 		case r == nil:
-		case s.away(r) != "":
+		case s.away(r):
 			preferred = cmp.Or(preferred, r)
 		case preferred == nil:
 			return r
@@ -181,17 +181,12 @@ func (s *selection) exact(from, to string) *translate.Route {
 	return preferred
 }
 
-// away returns the name of the first model of a route that cannot translate at present, or "".
-func (s *selection) away(r *translate.Route) string {
-	if s.outage == nil {
-		return ""
-	}
-	for _, step := range r.Steps {
-		if of := step.Model.(handle).version.source; of.Config.OpenAI != nil && s.outage(of) != nil {
-			return of.Name
-		}
-	}
-	return ""
+// away reports whether a model of a route cannot translate at present.
+func (s *selection) away(r *translate.Route) bool {
+	return s.outage != nil && slices.ContainsFunc(r.Steps, func(step translate.Step) bool {
+		of := step.Model.(handle).version.source
+		return of.Config.OpenAI != nil && s.outage(of) != nil
+	})
 }
 
 // Targets implements [translate.Selection].
