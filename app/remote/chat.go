@@ -154,7 +154,7 @@ func contentOf(raw json.RawMessage) (string, error) {
 		if text == nil {
 			return "", nil
 		}
-		return strings.ToValidUTF8(*text, ""), nil
+		return *text, nil
 	}
 	var parts []struct{ Text string }
 	if err := json.Unmarshal(raw, &parts); err != nil {
