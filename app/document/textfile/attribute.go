@@ -10,7 +10,6 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
-	"dragoman/app/text/wrap"
 )
 
 // attribute is an HTML attribute that is translated, or set.
@@ -39,7 +38,7 @@ var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
 // shownAttributes returns the attributes of a document to translate, its hidden contents, and its language attributes, which are set
 // to to unless it is "". In foreign ranges only language attributes count.
-func (p *pass) shownAttributes(tokens []markup.Token, foreign []wrap.Line, to string) (list []attribute) {
+func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to string) (list []attribute) {
 	text := p.text
 	code, drawing := 0, 0 // the last tokens of the last code and drawing
 	for i := 0; i < len(tokens); i++ {

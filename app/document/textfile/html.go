@@ -49,8 +49,8 @@ var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*)*<(?:\w+:)?
 // htmlFile goes through the pieces of a document.
 type htmlFile struct {
 	*pass
-	attributes []attribute // the remaining ones, and hidden contents, in order
-	foreign    []wrap.Line // elements in another language
+	attributes []attribute    // the remaining ones, and hidden contents, in order
+	foreign    []foreignRange // elements in another language
 }
 
 // Page translates part of a page of a book: its units, and alternative texts if they are requested.
@@ -61,7 +61,7 @@ func Page(ctx context.Context, out io.Writer, text string, o document.Options, t
 
 // foreign returns the ranges of elements in another language than the source, without elements in them that are in the source's. A
 // document of unknown language has none.
-func (p *pass) foreign(tokens []markup.Token) (list []wrap.Line) {
+func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
 	lang := func(i int) string {
 		t := tokens[i]
 		p.looks.Past(t.End - t.Start)
@@ -71,44 +71,61 @@ func (p *pass) foreign(tokens []markup.Token) (list []wrap.Line) {
 		raw := readAttributes(p.text, t.Start, t.End)
 		return cmp.Or(find(raw, "lang"), find(raw, "xml:lang"))
 	}
-	var ends []int     // the last tokens of the elements with a language, the innermost last
-	var foreign []bool // whether they are in another language
-	start := 0         // of the range, if the innermost one is
-	for i := 0; i < len(tokens) && p.options.From != ""; i++ {
-		was := len(ends) > 0 && foreign[len(ends)-1]
-		for len(ends) > 0 && i > ends[len(ends)-1] {
-			ends, foreign = ends[:len(ends)-1], foreign[:len(ends)-1]
-		}
-		at := tokens[i].Start
-		if code := lang(i); code != "" {
-			ends, foreign = append(ends, tokens[i].Partner), append(foreign, !isLanguage(code, p.options.From))
-		}
-		is := len(ends) > 0 && foreign[len(ends)-1]
-		if was && !is {
-			list = append(list, wrap.Line{Start: start, End: at})
-		} else if is && !was {
-			start = at
-		}
+	type element struct {
+		last      int // token
+		isForeign bool
 	}
-	if len(ends) > 0 && foreign[len(ends)-1] {
-		list = append(list, wrap.Line{Start: start, End: len(p.text)})
+	var open []element // with a language, the innermost last
+	isForeign := func() bool { return len(open) > 0 && open[len(open)-1].isForeign }
+	begin := func(at, element int) {
+		list = append(list, foreignRange{wrap.Line{Start: at, End: len(p.text)}, element})
+	}
+	end := func(at int) { list[len(list)-1].End = at }
+	for i := 0; i < len(tokens) && p.options.From != ""; i++ {
+		at, was := tokens[i].Start, isForeign()
+		for len(open) > 0 && i > open[len(open)-1].last {
+			open = open[:len(open)-1]
+		}
+		around := isForeign()
+		if was && !around {
+			end(at)
+		} else if around && !was {
+			begin(at, 0)
+		}
+		if code := lang(i); code != "" {
+			partner := max(i, tokens[i].Partner)
+			open = append(open, element{partner, !isLanguage(code, p.options.From)})
+			if is := isForeign(); is && !around {
+				begin(at, tokens[partner].End)
+			} else if around && !is {
+				end(at)
+			}
+		}
 	}
 	return list
 }
 
-// isForeign reports whether a range is in an element in another language; within, whether such an element is in the range.
+// foreignRange is a range in another language than the source.
+type foreignRange struct {
+	wrap.Line
+	element int // the end of the element that starts with the range; 0: the range is behind an element in the source's language
+}
+
+// isForeign reports whether a range is in an element in another language, if not all of it; within are such elements in the range.
 func (h *htmlFile) isForeign(start, end int) (all bool, within []wrap.Line) {
 	for len(h.foreign) > 0 && h.foreign[0].End <= start {
 		h.foreign = h.foreign[1:]
 	}
+	last := start // the end of the last element of within
 	for _, f := range h.foreign {
-		if f.Start >= end {
-			break
-		}
-		if f.Start <= start && f.End >= end {
+		switch {
+		case f.Start >= end:
+			return false, within
+		case f.Start <= start && f.End >= end, f.Start < start, f.element == 0 && f.Start >= last:
 			return true, nil
+		case f.Start >= last:
+			within, last = append(within, f.Line), f.element
 		}
-		within = append(within, f)
 	}
 	return false, within
 }

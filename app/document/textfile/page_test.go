@@ -28,6 +28,27 @@ func TestForeignElements(t *testing.T) {
 	assert.Equal(t, text, got)
 }
 
+// An element within a text stays with all that is in it. A text in another language stays, too, but not a text of its own in it.
+func TestForeignElementsInEachOther(t *testing.T) {
+	for text, want := range map[string][]string{
+		`<p>one <i lang="fr">deux <b lang="en">three</b> quatre</i> five</p>`:                      {`one <i translate="no" lang="fr">deux <b lang="en">three</b> quatre</i> five`},
+		`<p>one <i lang="fr"><b lang="en">three</b> quatre <u lang="es">a</u></i> five</p>`:        {`one <i translate="no" lang="fr"><b lang="en">three</b> quatre <u lang="es">a</u></i> five`},
+		`<p>one <i lang="fr">deux</i><i lang="es">tres</i> five</p>`:                               {`one <i translate="no" lang="fr">deux</i><i translate="no" lang="es">tres</i> five`},
+		`<div lang="fr">un <b lang="en">two</b> trois</div> four`:                                  {"four"},
+		`<div lang="fr"><b lang="en">two</b> trois</div>`:                                          nil,
+		`<div lang="fr">un<p lang="en">two</p>trois<p lang="en">four <i lang="fr">x</i></p></div>`: {"two", `four <i translate="no" lang="fr">x</i>`},
+	} {
+		var seen []string
+		got, err := rewritten(t, kindNamed(t, "html"), text, document.Options{From: "en", To: "de"}, func(text string) string {
+			seen = append(seen, text)
+			return text
+		})
+		require.NoError(t, err)
+		assert.Equal(t, want, seen, text)
+		assert.Equal(t, strings.ReplaceAll(text, `"en"`, `"de"`), got)
+	}
+}
+
 // Elements in the direction of the source get that of the target, but those of code and those in another language.
 func TestDirections(t *testing.T) {
 	const text = `<body dir=ltr><table dir="LTR"><td style="color: red; direction: ltr">one</td></table><code dir="ltr">x</code><p lang="fr" dir="ltr">deux</p><p dir="auto">three</p></body>`
