@@ -147,28 +147,41 @@ func (x *sorter) point(ctx context.Context, file *scratch, frequencies []uint16)
 
 // share returns the entries of a share, sorted, the last of those with equal sources.
 func (x *sorter) share(ctx context.Context, file *scratch, share int) ([]stored, error) {
-	raw, err := x.entries.read(file, share)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, err
-	}
 	var list []stored
-	text := string(raw)
-	for at := 0; at < len(raw); {
-		e := stored{ref: binary.LittleEndian.Uint32(raw[at:])}
-		at += 4
-		for _, to := range []*string{&e.source, &e.target} {
-			size, n := binary.Uvarint(raw[at:])
-			*to = text[at+n : at+n+int(size)]
-			at += n + int(size)
+	size, most := 0, latestBytes
+	err := x.entries.read(file, share, func(raw []byte) error {
+		if size += len(raw); size > most {
+			list, size = latest(list), len(raw)
+			for i, e := range list {
+				list[i].source, list[i].target = strings.Clone(e.source), strings.Clone(e.target)
+				size += len(e.source) + len(e.target)
+			}
+			most = size + latestBytes
 		}
-		list = append(list, e)
-	}
+		text := string(raw)
+		for at := 0; at < len(raw); {
+			e := stored{ref: binary.LittleEndian.Uint32(raw[at:])}
+			at += 4
+			for _, to := range []*string{&e.source, &e.target} {
+				size, n := binary.Uvarint(raw[at:])
+				*to = text[at+n : at+n+int(size)]
+				at += n + int(size)
+			}
+			list = append(list, e)
+		}
+		return ctx.Err()
+	})
+	return latest(list), err
+}
+
+// latestBytes is the size of entries with equal sources that a share may have in memory.
+const latestBytes = 32 << 20
+
+// latest sorts entries, and keeps the last of those with equal sources.
+func latest(list []stored) []stored {
 	slices.Reverse(list)
 	slices.SortStableFunc(list, compareNormal)
-	return slices.CompactFunc(list, func(a, b stored) bool { return compareNormal(a, b) == 0 }), nil
+	return slices.CompactFunc(list, func(a, b stored) bool { return compareNormal(a, b) == 0 })
 }
 
 // compareNormal compares entries by their references, then by their normalized sources.
@@ -199,13 +212,15 @@ func (x *sorter) write(file *scratch, out *writer) error {
 			}
 			entries = entries[end:]
 		}
-		raw, err := x.pointers.read(file, share)
+		var list []pointer
+		err = x.pointers.read(file, share, func(raw []byte) error {
+			for ; len(raw) > 0; raw = raw[8:] {
+				list = append(list, pointer{binary.LittleEndian.Uint32(raw), binary.LittleEndian.Uint32(raw[4:])})
+			}
+			return nil
+		})
 		if err != nil {
 			return err
-		}
-		list := make([]pointer, len(raw)/8)
-		for i := range list {
-			list[i] = pointer{binary.LittleEndian.Uint32(raw[8*i:]), binary.LittleEndian.Uint32(raw[8*i+4:])}
 		}
 		slices.SortFunc(list, comparePointers)
 		list = slices.Compact(list)
@@ -253,21 +268,19 @@ func (s *shares) add(file *scratch, hash uint32, record []byte) error {
 	return err
 }
 
-// read returns all records of a share.
-func (s *shares) read(file *scratch, share int) ([]byte, error) {
-	size := len(s[share].recent)
+// read calls visit with all records of a share, some at a time.
+func (s *shares) read(file *scratch, share int, visit func(raw []byte) error) error {
+	var raw []byte
 	for _, c := range s[share].chunks {
-		size += c.size
-	}
-	raw, at := make([]byte, size), 0
-	for _, c := range s[share].chunks {
-		if _, err := file.ReadAt(raw[at:at+c.size], c.at); err != nil {
-			return nil, fmt.Errorf("read a temporary file: %w", err)
+		raw = slices.Grow(raw[:0], c.size)[:c.size]
+		if _, err := file.ReadAt(raw, c.at); err != nil {
+			return fmt.Errorf("read a temporary file: %w", err)
 		}
-		at += c.size
+		if err := visit(raw); err != nil {
+			return err
+		}
 	}
-	copy(raw[at:], s[share].recent)
-	return raw, nil
+	return visit(s[share].recent)
 }
 
 // scratch is a temporary file, which exists from the first write on.

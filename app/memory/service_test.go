@@ -110,6 +110,24 @@ func TestPutAndFind(t *testing.T) {
 	assert.ErrorIs(t, err, memory.ErrUnknown)
 }
 
+// Of many large entries with equal sources the last one stays.
+func TestPutRepeated(t *testing.T) {
+	s := newService(t, limits)
+	target := strings.Repeat("x", 15_000)
+	const n = 7000 // 105 MB
+	_, report, err := s.Put(t.Context(), "alice", "m", false, func(add func(string, memory.Entry) error, _ func(string, string)) error {
+		for i := range n {
+			if err := add("", of(french, "again", fmt.Sprint(i, target))[0]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, n, report.Taken)
+	assert.Equal(t, fmt.Sprint("1.00 again|", n-1, target), lookUp(t, s, french, "again"))
+}
+
 func TestRefused(t *testing.T) {
 	s, ctx := newService(t, memory.Limits{Entries: 3, PerOwner: 1}), t.Context()
 	for _, id := range []string{"", ".", "..", "a b", "a/b", "é", strings.Repeat("a", 65)} {
