@@ -110,9 +110,10 @@ func (w *word) begin(text string, least int) {
 		piece, _ := w.vocab.piece(int64(w.ids[at]))
 		return spoken(piece)
 	}
-	next, _ := slices.BinarySearch(w.heads, head(text))
-	same := sort.Search(len(w.heads)-next, func(i int) bool { return w.heads[next+i] > head(text) })
-	next += sort.Search(same, func(i int) bool { return textOf(int32(next+i)) > text })
+	first := head(text)
+	next := sort.Search(len(w.heads), func(i int) bool {
+		return w.heads[i] > first || w.heads[i] == first && textOf(int32(i)) > text
+	})
 	for at := int32(next - 1); at >= 0; at = w.shorter[at] {
 		if piece := textOf(at); strings.HasPrefix(text, piece) {
 			if len(piece) < least {
