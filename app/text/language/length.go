@@ -3,6 +3,8 @@ package language
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // englishLetters is the length of a text in English, of which the lengths in languagesFile are percentages. They are the numbers of
@@ -24,10 +26,10 @@ func Length(text, code string) (letters float64) {
 	for _, r := range text {
 		switch {
 		case r < utf8.RuneSelf:
-			if '0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' {
+			if char.IsASCIILetter(byte(r)) || char.IsASCIIDigit(byte(r)) {
 				letters += ascii
 			}
-		case unicode.In(r, unicode.L, unicode.N, unicode.M):
+		case char.IsPlainLetter(r) || unicode.In(r, unicode.L, unicode.N, unicode.M):
 			letters += letter
 		}
 	}
