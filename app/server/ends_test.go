@@ -25,6 +25,7 @@ import (
 
 	"dragoman/app/api/dropin/compattest"
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/dropin/openinference/inferencetest"
 )
 
 const askedText, answeredText = "Where is the station?", "gare"
@@ -67,7 +68,7 @@ func waitingRequests(t *testing.T, r *running) (asks map[string]func() outcome, 
 	tool := func(name, arguments string) func() outcome {
 		return send("/mcp", "application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments))
 	}
-	calls := pb.NewGRPCInferenceServiceClient(r.dial(t, insecure.NewCredentials()))
+	calls := inferencetest.New(r.dial(t, insecure.NewCredentials()))
 	infer := func(sequence string) func() outcome {
 		return func() outcome {
 			in := textRequest(askedText)
@@ -142,7 +143,7 @@ func (r *running) watched(t *testing.T) (ended func()) {
 	require.NoError(t, reflected.Send(&grpc_reflection_v1.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{}}))
 	_, err = reflected.Recv()
 	require.NoError(t, err)
-	idle, err := pb.NewGRPCInferenceServiceClient(conn).ModelStreamInfer(t.Context())
+	idle, err := inferencetest.New(conn).ModelStreamInfer(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, idle.Send(&pb.ModelInferRequest{}))
 	_, err = idle.Recv()

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/credentials/insecure"
 
-	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/dropin/openinference/inferencetest"
 )
 
 // fleetSecret signs the messages of the tests' fleets.
@@ -118,7 +118,7 @@ func TestFleet(t *testing.T) {
 	alone := execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "Where is the station?")
 	assert.Contains(t, body, strings.TrimSpace(alone.stdout))
 
-	calls := pb.NewGRPCInferenceServiceClient(gateway.dial(t, insecure.NewCredentials()))
+	calls := inferencetest.New(gateway.dial(t, insecure.NewCredentials()))
 	answer, err := calls.ModelInfer(t.Context(), textRequest("Where is the station?"))
 	require.NoError(t, err)
 	assert.Equal(t, strings.TrimSpace(alone.stdout), textOf(answer))

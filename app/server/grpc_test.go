@@ -29,6 +29,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/dropin/openinference/inferencetest"
 	"dragoman/app/config"
 )
 
@@ -67,7 +68,7 @@ func TestGRPC(t *testing.T) {
 	r := service(t, "GRPC_PORT=1", "TLS_CERT_FILE="+cfg.TLSCert, "TLS_KEY_FILE="+cfg.TLSKey, "TLS_CLIENT_CA_FILE="+cfg.TLSCert)
 	known := &tls.Config{RootCAs: authority, Certificates: []tls.Certificate{own}}
 	conn := r.dial(t, credentials.NewTLS(known))
-	c := pb.NewGRPCInferenceServiceClient(conn)
+	c := inferencetest.New(conn)
 	const text = "Where is the station? I have three books. We are not here"
 
 	transport := &http.Transport{TLSClientConfig: known, ForceAttemptHTTP2: true}
@@ -125,9 +126,9 @@ func TestGRPC(t *testing.T) {
 	assert.Contains(t, services.String(), "inference.GRPCInferenceService")
 	require.NoError(t, reflected.CloseSend())
 
-	_, err = pb.NewGRPCInferenceServiceClient(r.dial(t, credentials.NewTLS(&tls.Config{RootCAs: authority}))).ServerLive(t.Context(), &pb.ServerLiveRequest{})
+	err = inferencetest.New(r.dial(t, credentials.NewTLS(&tls.Config{RootCAs: authority}))).Call(t.Context(), "ServerLive", "{}", nil)
 	assert.Equal(t, codes.Unavailable, status.Code(err), "a client without a certificate")
-	_, err = pb.NewGRPCInferenceServiceClient(r.dial(t, insecure.NewCredentials())).ServerLive(t.Context(), &pb.ServerLiveRequest{})
+	err = inferencetest.New(r.dial(t, insecure.NewCredentials())).Call(t.Context(), "ServerLive", "{}", nil)
 	assert.Equal(t, codes.Unavailable, status.Code(err), "a client without TLS")
 
 	r.stop() // an open stream does not delay the shutdown
@@ -186,7 +187,7 @@ func TestPortOfGRPC(t *testing.T) {
 func TestHostileGRPC(t *testing.T) {
 	r := service(t, "GRPC_PORT=1", "MAX_BODY_BYTES=100000", "SHUTDOWN_TIMEOUT=1s") // the writer of unread data ends then
 	conn := r.dial(t, insecure.NewCredentials())
-	c := pb.NewGRPCInferenceServiceClient(conn)
+	c := inferencetest.New(conn)
 	_, err := c.ModelInfer(t.Context(), textRequest(strings.Repeat("x", 200_000)))
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
 	many := textRequest("x")
@@ -196,13 +197,12 @@ func TestHostileGRPC(t *testing.T) {
 	_, err = c.ModelInfer(t.Context(), many)
 	assert.Equal(t, codes.InvalidArgument, status.Code(err), err)
 	assert.ErrorContains(t, err, "more than the 16")
-	assert.Equal(t, codes.Internal, status.Code(conn.Invoke(t.Context(), pb.GRPCInferenceService_ModelInfer_FullMethodName, noMessage{}, &pb.ModelInferResponse{}, grpc.ForceCodec(noMessage{}))))
-	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/inference.GRPCInferenceService/SystemSharedMemoryStatus", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))
-	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/none/None", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))
+	assert.Equal(t, codes.Internal, status.Code(conn.Invoke(t.Context(), pb.Path("ModelInfer"), noMessage{}, &pb.ModelInferResponse{}, grpc.ForceCodec(noMessage{}))))
+	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), pb.Path("SystemSharedMemoryStatus"), &pb.ModelInferRequest{}, &pb.ModelInferResponse{})))
+	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/none/None", &pb.ModelInferRequest{}, &pb.ModelInferResponse{})))
 
 	flood := metadata.AppendToOutgoingContext(t.Context(), "x", strings.Repeat("y", 100_000))
-	_, err = c.ServerLive(flood, &pb.ServerLiveRequest{})
-	assert.Error(t, err, "metadata of 100 kB")
+	assert.Error(t, c.Call(flood, "ServerLive", "{}", nil), "metadata of 100 kB")
 	for i := range 200 { // ids of streams that are not open
 		in := textRequest("x")
 		in.Parameters["sequence_id"] = stringParam(fmt.Sprint(i * 7919))
@@ -222,7 +222,7 @@ func TestHostileGRPC(t *testing.T) {
 			}
 		}
 	}()
-	other := pb.NewGRPCInferenceServiceClient(r.dial(t, insecure.NewCredentials()))
+	other := inferencetest.New(r.dial(t, insecure.NewCredentials()))
 	got, err := other.ModelInfer(t.Context(), textRequest("Where is the station?"))
 	require.NoError(t, err)
 	assert.Equal(t, "Où est la gare ?", strings.ReplaceAll(textOf(got), "se trouve", "est"))

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/dropin/openinference/inferencetest"
 )
 
 // compareLive compares the translations of texts that arrive at once, and the errors of odd messages.
@@ -69,14 +70,14 @@ func compareLive(t *testing.T, p pair) {
 
 // compareCalls compares answers of gRPC.
 func compareCalls(t *testing.T, p pair) {
-	var clients [2]inferencepb.GRPCInferenceServiceClient
+	var clients [2]inferencetest.Client
 	for side, s := range p {
 		conn, err := grpc.NewClient(s.calls, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
-		clients[side] = inferencepb.NewGRPCInferenceServiceClient(conn)
+		clients[side] = inferencetest.New(conn)
 	}
-	compare := func(name string, call func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error)) {
+	compare := func(name string, call func(c inferencetest.Client) (proto.Message, error)) {
 		var answers [2]string
 		for side, c := range clients {
 			message, err := call(c)
@@ -90,15 +91,18 @@ func compareCalls(t *testing.T, p pair) {
 		equal(t, name, answers[0], answers[1])
 	}
 	ctx := context.Background()
+	asked := func(method, request string) func(inferencetest.Client) (proto.Message, error) {
+		return func(c inferencetest.Client) (proto.Message, error) {
+			in, err := inferencetest.Request(method, request)
+			require.NoError(t, err)
+			return c.Answer(ctx, method, in)
+		}
+	}
 	for _, model := range []string{"bundled", "none", ""} {
-		compare("metadata of "+model, func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
-			return c.ModelMetadata(ctx, &inferencepb.ModelMetadataRequest{Name: model})
-		})
-		compare("config of "+model, func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
-			return c.ModelConfig(ctx, &inferencepb.ModelConfigRequest{Name: model})
-		})
+		compare("metadata of "+model, asked("ModelMetadata", fmt.Sprintf(`{"name":%q}`, model)))
+		compare("config of "+model, asked("ModelConfig", fmt.Sprintf(`{"name":%q}`, model)))
 		for _, text := range []string{"Good morning.", "", "\x00", "Where is the station? Thank you."} {
-			compare(fmt.Sprintf("infer %s %q", model, text), func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
+			compare(fmt.Sprintf("infer %s %q", model, text), func(c inferencetest.Client) (proto.Message, error) {
 				tensor := func(name, text string) *inferencepb.ModelInferRequest_InferInputTensor {
 					return &inferencepb.ModelInferRequest_InferInputTensor{Name: name, Datatype: "BYTES", Shape: []int64{1},
 						Contents: &inferencepb.InferTensorContents{BytesContents: [][]byte{[]byte(text)}}}
@@ -108,10 +112,6 @@ func compareCalls(t *testing.T, p pair) {
 			})
 		}
 	}
-	compare("server", func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
-		return c.ServerMetadata(ctx, &inferencepb.ServerMetadataRequest{})
-	})
-	compare("index", func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
-		return c.RepositoryIndex(ctx, &inferencepb.RepositoryIndexRequest{})
-	})
+	compare("server", asked("ServerMetadata", "{}"))
+	compare("index", asked("RepositoryIndex", "{}"))
 }

@@ -63,7 +63,7 @@ func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
 		grpc.UnknownServiceHandler(openinference.Unserved), grpc.NumStreamWorkers(streamWorkers), grpc.StatsHandler(counted), grpc.StreamInterceptor(endReflection(a.ending)),
 	)...)
-	inferencepb.RegisterGRPCInferenceServiceServer(server, rpc)
+	rpc.Register(server)
 	grpc_health_v1.RegisterHealthServer(server, health{ready: &a.readiness, ending: a.ending})
 	reflection.Register(server)
 	return &GRPCServer{server, counted}
@@ -113,7 +113,7 @@ type boundedCodec struct {
 // Unmarshal implements [encoding.CodecV2].
 func (b boundedCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	in, ok := v.(proto.Message)
-	if !ok || in.ProtoReflect().Descriptor().ParentFile() != inferencepb.File_inference_proto {
+	if !ok || in.ProtoReflect().Descriptor().ParentFile().Package() != inferencepb.Service().ParentFile().Package() {
 		return b.CodecV2.Unmarshal(data, v)
 	}
 	raw := data.MaterializeToBuffer(mem.DefaultBufferPool())

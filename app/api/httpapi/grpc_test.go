@@ -26,6 +26,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/dropin/openinference/inferencetest"
 	"dragoman/app/guard/admission"
 )
 
@@ -69,7 +70,7 @@ func TestHealthOfCalls(t *testing.T) {
 	_, err = watched.Recv()
 	assert.Equal(t, codes.Canceled, status.Code(err))
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, check())
-	_, err = inferencepb.NewGRPCInferenceServiceClient(conn).ModelInfer(t.Context(), &inferencepb.ModelInferRequest{ModelName: strings.Repeat("x", 2000)})
+	_, err = inferencetest.New(conn).ModelInfer(t.Context(), &inferencepb.ModelInferRequest{ModelName: strings.Repeat("x", 2000)})
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
 }
 
@@ -81,7 +82,7 @@ func TestFieldsOfCallsAreBounded(t *testing.T) {
 	conn, err := grpc.NewClient(serveGRPC(t, api), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, conn.Close()) }()
-	service := inferencepb.File_inference_proto.Services().Get(0)
+	service := inferencepb.Service()
 	for i := range service.Methods().Len() {
 		method := service.Methods().Get(i)
 		fields := method.Input().Fields()
@@ -106,7 +107,7 @@ func TestFieldsOfCallsAreBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	c := inferencepb.NewGRPCInferenceServiceClient(conn)
+	c := inferencetest.New(conn)
 	for i := range 40 {
 		_, err := c.ModelInfer(t.Context(), infer(strings.Repeat("x", 3<<20)+strconv.Itoa(i)))
 		require.Equal(t, codes.InvalidArgument, status.Code(err), err)
@@ -153,7 +154,7 @@ func TestPartsOfMessages(t *testing.T) {
 	}()
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
-	for _, h := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", inferencepb.GRPCInferenceService_ModelInfer_FullMethodName}, {":authority", "x"},
+	for _, h := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", inferencepb.Path("ModelInfer")}, {":authority", "x"},
 		{"content-type", "application/grpc"}, {"te", "trailers"}} {
 		require.NoError(t, encoder.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}))
 	}
@@ -175,8 +176,8 @@ func TestPartsOfMessages(t *testing.T) {
 	other, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, other.Close()) }()
-	live, err := inferencepb.NewGRPCInferenceServiceClient(other).ServerLive(t.Context(), &inferencepb.ServerLiveRequest{}, grpc.WaitForReady(true))
-	require.NoError(t, err)
-	assert.True(t, live.GetLive())
+	var live struct{ Live bool }
+	require.NoError(t, inferencetest.New(other).Call(t.Context(), "ServerLive", "{}", &live, grpc.WaitForReady(true)))
+	assert.True(t, live.Live)
 	assert.Less(t, memory.InUse(), int64(64<<10))
 }

@@ -28,7 +28,6 @@ import (
 	"dragoman/app/api/dropin/libretranslate"
 	"dragoman/app/api/dropin/openai"
 	"dragoman/app/api/dropin/openinference"
-	"dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/api/httpapi"
 	"dragoman/app/api/mcp"
 	"dragoman/app/catalog"
@@ -164,7 +163,7 @@ func serveCalls(listener net.Listener) *grpc.Server {
 	})
 	calls.Router = router
 	server := grpc.NewServer(grpc.UnknownServiceHandler(openinference.Unserved))
-	inferencepb.RegisterGRPCInferenceServiceServer(server, calls)
+	calls.Register(server)
 	go func() { _ = server.Serve(listener) }() // it ends with Stop
 	return server
 }

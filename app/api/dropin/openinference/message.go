@@ -7,6 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/fault"
@@ -57,6 +59,28 @@ func messageOf(in *pb.ModelInferRequest) (b inferBody, err error) {
 		b.Outputs = append(b.Outputs, wanted)
 	}
 	return b, nil
+}
+
+// newMessage returns an empty message, which is dynamic if there is no generated code for it.
+func newMessage(of protoreflect.MessageDescriptor) proto.Message {
+	if generated, err := protoregistry.GlobalTypes.FindMessageByName(of.FullName()); err == nil {
+		return generated.New().Interface()
+	}
+	return dynamicpb.NewMessage(of)
+}
+
+// valueIn returns a field of a message, which must have it.
+func valueIn(in proto.Message, name protoreflect.Name) protoreflect.Value {
+	m := in.ProtoReflect()
+	return m.Get(m.Descriptor().Fields().ByName(name))
+}
+
+// textIn returns a text of a message, "" if the message has no such field.
+func textIn(in proto.Message, name protoreflect.Name) string {
+	if in.ProtoReflect().Descriptor().Fields().ByName(name) == nil {
+		return ""
+	}
+	return valueIn(in, name).String()
 }
 
 // orEmpty returns the list, or an empty one in place of nil.

@@ -1,6 +1,7 @@
 package openinference
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"dragoman/app/api/dialect"
@@ -37,7 +39,6 @@ import (
 // routes, such as keys, limits, metrics and the log, applies. Requests and answers are the same as over REST, rendered as
 // messages.
 type RPC struct {
-	pb.UnimplementedGRPCInferenceServiceServer
 	*api
 	Router    http.Handler // must be set before the first call
 	sequences sequences
@@ -61,11 +62,14 @@ func exchangeOf(c *gin.Context) *exchange {
 	return e
 }
 
-// Dialect returns the protocol as data. Its routes are the names of methods.
+// modelInfer is the name of the method that translates.
+const modelInfer = "ModelInfer"
+
+// Dialect returns the protocol as data. Its routes are the paths of methods.
 func (r *RPC) Dialect() dialect.Dialect {
 	var routes []dialect.Route
 	add := func(method string, free bool, h dialect.Handler) {
-		routes = append(routes, dialect.Route{Methods: http.MethodPost, Path: method, Free: free, Handler: func(c *gin.Context) (any, error) {
+		routes = append(routes, dialect.Route{Methods: http.MethodPost, Path: pb.Path(method), Free: free, Handler: func(c *gin.Context) (any, error) {
 			e := exchangeOf(c)
 			if e == nil {
 				return nil, fault.New(fault.NotFound, "", "there is no such route")
@@ -79,26 +83,29 @@ func (r *RPC) Dialect() dialect.Dialect {
 			return nil, err
 		}})
 	}
-	add(pb.GRPCInferenceService_ServerMetadata_FullMethodName, true, r.server)
-	add(pb.GRPCInferenceService_ModelMetadata_FullMethodName, true, r.keyed(r.metadata))
-	add(pb.GRPCInferenceService_ModelConfig_FullMethodName, true, r.keyed(r.config))
-	add(pb.GRPCInferenceService_ModelStatistics_FullMethodName, true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+	add("ServerMetadata", true, r.server)
+	add("ModelMetadata", true, r.keyed(r.metadata))
+	add("ModelConfig", true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+		config, err := r.config(c, models)
+		return gin.H{"config": config}, err
+	}))
+	add("ModelStatistics", true, r.keyed(func(c *gin.Context, models Models) (any, error) {
 		if c.Param("model") == "" {
 			return allStatistics(c, models)
 		}
 		return r.statistics(c, models)
 	}))
-	add(pb.GRPCInferenceService_RepositoryIndex_FullMethodName, true, r.keyed(func(c *gin.Context, models Models) (any, error) {
-		return gin.H{"models": indexOf(models, exchangeOf(c).in.(*pb.RepositoryIndexRequest).GetReady())}, nil
+	add("RepositoryIndex", true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+		return gin.H{"models": indexOf(models, valueIn(exchangeOf(c).in, "ready").Bool())}, nil
 	}))
-	add(pb.GRPCInferenceService_RepositoryModelLoad_FullMethodName, true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+	add("RepositoryModelLoad", true, r.keyed(func(c *gin.Context, models Models) (any, error) {
 		if err := r.Gate.Admin(c.Request); err != nil {
 			return nil, err
 		}
-		return gin.H{}, r.loadNamed(c, models, len(exchangeOf(c).in.(*pb.RepositoryModelLoadRequest).GetParameters()) > 0)
+		return gin.H{}, r.loadNamed(c, models, valueIn(exchangeOf(c).in, "parameters").Map().Len() > 0)
 	}))
-	add(pb.GRPCInferenceService_RepositoryModelUnload_FullMethodName, true, r.keyed(r.unload))
-	add(pb.GRPCInferenceService_ModelInfer_FullMethodName, false, r.keyed(r.inferMessage))
+	add("RepositoryModelUnload", true, r.keyed(r.unload))
+	add(modelInfer, false, r.keyed(r.inferMessage))
 	return dialect.Dialect{Routes: routes, Render: func(c *gin.Context, f *fault.Failure) (int, any) {
 		if e := exchangeOf(c); e != nil {
 			e.failure = f
@@ -141,10 +148,11 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 }
 
 // call passes a call to the router. The error is a gRPC status.
-func (r *RPC) call(ctx context.Context, method, model, version string, in proto.Message) (any, error) {
-	e := &exchange{in: in, model: model, version: version}
+func (r *RPC) call(ctx context.Context, method string, in proto.Message) (any, error) {
+	e := &exchange{in: in, model: cmp.Or(textIn(in, "model_name"), textIn(in, "name")), version: cmp.Or(textIn(in, "model_version"), textIn(in, "version"))}
+	path := pb.Path(method)
 	req := &http.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: method}, Proto: "HTTP/2.0", ProtoMajor: 2, Header: headerOf(ctx), Body: http.NoBody, RequestURI: method,
+		Method: http.MethodPost, URL: &url.URL{Path: path}, Proto: "HTTP/2.0", ProtoMajor: 2, Header: headerOf(ctx), Body: http.NoBody, RequestURI: path,
 	}
 	if from, ok := peer.FromContext(ctx); ok {
 		req.RemoteAddr = from.Addr.String()
@@ -206,20 +214,54 @@ func statusOf(f *fault.Failure) error {
 	return s.Err()
 }
 
-// rendered serves a call by the JSON answer of REST, in protobuf's form of JSON. within is the field that has the answer, or ""
-// for the whole message.
-func rendered[M any, Out interface {
-	*M
-	proto.Message
-}](ctx context.Context, r *RPC, method, model, version string, in proto.Message, within string) (Out, error) {
-	answer, err := r.call(ctx, method, model, version, in)
-	if err != nil {
-		return nil, err
+// Register adds the service to a gRPC server.
+func (r *RPC) Register(server grpc.ServiceRegistrar) {
+	service := &grpc.ServiceDesc{ServiceName: string(pb.Service().FullName()), Metadata: pb.Service().ParentFile().Path()}
+	for i := range pb.Service().Methods().Len() {
+		m := pb.Service().Methods().Get(i)
+		if m.IsStreamingClient() {
+			service.Streams = append(service.Streams, grpc.StreamDesc{StreamName: string(m.Name()), ServerStreams: true, ClientStreams: true,
+				Handler: func(_ any, stream grpc.ServerStream) error {
+					return r.stream(&grpc.GenericServerStream[pb.ModelInferRequest, pb.ModelStreamInferResponse]{ServerStream: stream})
+				}})
+		} else {
+			service.Methods = append(service.Methods, grpc.MethodDesc{MethodName: string(m.Name()), Handler: r.handler(m)})
+		}
 	}
-	if within != "" {
-		answer = gin.H{within: answer}
+	server.RegisterService(service, nil)
+}
+
+// handler returns the handler of a unary method.
+func (r *RPC) handler(m protoreflect.MethodDescriptor) grpc.MethodHandler {
+	return func(_ any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
+		in := newMessage(m.Input())
+		if err := decode(in); err != nil {
+			return nil, err
+		}
+		serve := func(ctx context.Context, _ any) (any, error) { return r.serve(ctx, m, in) }
+		if interceptor == nil {
+			return serve(ctx, in)
+		}
+		return interceptor(ctx, in, &grpc.UnaryServerInfo{Server: r, FullMethod: pb.Path(string(m.Name()))}, serve)
 	}
-	out := Out(new(M))
+}
+
+// serve serves a call. Most methods have the JSON answer of REST, in protobuf's form of JSON.
+func (r *RPC) serve(ctx context.Context, m protoreflect.MethodDescriptor, in proto.Message) (answer any, err error) {
+	switch m.Name() {
+	case "ServerLive":
+		answer = gin.H{"live": r.cfg.Live() == nil}
+	case "ServerReady":
+		answer = gin.H{"ready": r.cfg.Ready() == nil}
+	case "ModelReady":
+		answer, err = r.readiness(in)
+	default:
+		answer, err = r.call(ctx, string(m.Name()), in)
+	}
+	if _, isMessage := answer.(proto.Message); isMessage || err != nil {
+		return answer, err
+	}
+	out := newMessage(m.Output())
 	raw, err := json.Marshal(answer)
 	if err == nil {
 		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(raw, out)
@@ -230,67 +272,22 @@ func rendered[M any, Out interface {
 	return out, nil
 }
 
-// ServerLive implements the service.
-func (r *RPC) ServerLive(context.Context, *pb.ServerLiveRequest) (*pb.ServerLiveResponse, error) {
-	return &pb.ServerLiveResponse{Live: r.cfg.Live() == nil}, nil
-}
-
-// ServerReady implements the service.
-func (r *RPC) ServerReady(context.Context, *pb.ServerReadyRequest) (*pb.ServerReadyResponse, error) {
-	return &pb.ServerReadyResponse{Ready: r.cfg.Ready() == nil}, nil
-}
-
-// ModelReady implements the service. As with Triton, an unknown model is not ready.
-func (r *RPC) ModelReady(_ context.Context, in *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {
+// readiness serves ModelReady. As with Triton, an unknown model is not ready.
+func (r *RPC) readiness(in proto.Message) (any, error) {
 	if err := refusal(in); err != nil {
 		return nil, statusOf(fault.Explain(err, fault.Situation{}))
 	}
 	models := r.cfg.Models()
 	if models == nil {
-		return &pb.ModelReadyResponse{}, nil
+		return gin.H{"ready": false}, nil
 	}
-	_, err := r.findNamed(in.GetName(), in.GetVersion(), models.Index())
-	return &pb.ModelReadyResponse{Ready: err == nil}, nil
+	_, err := r.findNamed(textIn(in, "name"), textIn(in, "version"), models.Index())
+	return gin.H{"ready": err == nil}, nil
 }
 
-// ServerMetadata implements the service.
-func (r *RPC) ServerMetadata(ctx context.Context, in *pb.ServerMetadataRequest) (*pb.ServerMetadataResponse, error) {
-	return rendered[pb.ServerMetadataResponse](ctx, r, pb.GRPCInferenceService_ServerMetadata_FullMethodName, "", "", in, "")
-}
-
-// ModelMetadata implements the service.
-func (r *RPC) ModelMetadata(ctx context.Context, in *pb.ModelMetadataRequest) (*pb.ModelMetadataResponse, error) {
-	return rendered[pb.ModelMetadataResponse](ctx, r, pb.GRPCInferenceService_ModelMetadata_FullMethodName, in.GetName(), in.GetVersion(), in, "")
-}
-
-// ModelConfig implements the service.
-func (r *RPC) ModelConfig(ctx context.Context, in *pb.ModelConfigRequest) (*pb.ModelConfigResponse, error) {
-	return rendered[pb.ModelConfigResponse](ctx, r, pb.GRPCInferenceService_ModelConfig_FullMethodName, in.GetName(), in.GetVersion(), in, "config")
-}
-
-// ModelStatistics implements the service.
-func (r *RPC) ModelStatistics(ctx context.Context, in *pb.ModelStatisticsRequest) (*pb.ModelStatisticsResponse, error) {
-	return rendered[pb.ModelStatisticsResponse](ctx, r, pb.GRPCInferenceService_ModelStatistics_FullMethodName, in.GetName(), in.GetVersion(), in, "")
-}
-
-// RepositoryIndex implements the service.
-func (r *RPC) RepositoryIndex(ctx context.Context, in *pb.RepositoryIndexRequest) (*pb.RepositoryIndexResponse, error) {
-	return rendered[pb.RepositoryIndexResponse](ctx, r, pb.GRPCInferenceService_RepositoryIndex_FullMethodName, "", "", in, "")
-}
-
-// RepositoryModelLoad implements the service.
-func (r *RPC) RepositoryModelLoad(ctx context.Context, in *pb.RepositoryModelLoadRequest) (*pb.RepositoryModelLoadResponse, error) {
-	return rendered[pb.RepositoryModelLoadResponse](ctx, r, pb.GRPCInferenceService_RepositoryModelLoad_FullMethodName, in.GetModelName(), "", in, "")
-}
-
-// RepositoryModelUnload implements the service.
-func (r *RPC) RepositoryModelUnload(ctx context.Context, in *pb.RepositoryModelUnloadRequest) (*pb.RepositoryModelUnloadResponse, error) {
-	return rendered[pb.RepositoryModelUnloadResponse](ctx, r, pb.GRPCInferenceService_RepositoryModelUnload_FullMethodName, in.GetModelName(), "", in, "")
-}
-
-// ModelInfer implements the service.
-func (r *RPC) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
-	answer, err := r.call(ctx, pb.GRPCInferenceService_ModelInfer_FullMethodName, in.GetModelName(), in.GetModelVersion(), in)
+// infer serves ModelInfer.
+func (r *RPC) infer(ctx context.Context, in *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
+	answer, err := r.call(ctx, modelInfer, in)
 	if err != nil {
 		return nil, err
 	}
@@ -300,10 +297,10 @@ func (r *RPC) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.Mod
 // together is the maximum number of requests of a stream that are served, or wait to be sent, at the same time.
 const together = 64
 
-// ModelStreamInfer implements the service: each request is served separately and answered when it is done; requests of a sequence
-// are served in order. Once as many answers as the constant together wait for a client that does not read, the client's requests
-// are not read either.
-func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
+// stream serves ModelStreamInfer: each request is served separately and answered when it is done; requests of a sequence are served
+// in order. Once as many answers as the constant together wait for a client that does not read, the client's requests are not read
+// either.
+func (r *RPC) stream(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
 	var (
 		group   sync.WaitGroup
 		sending sync.Mutex
@@ -360,7 +357,7 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 				<-before // before is closed at the latest when the stream ends
 			}
 			out := &pb.ModelStreamInferResponse{}
-			answer, err := r.ModelInfer(ctx, in)
+			answer, err := r.infer(ctx, in)
 			if err != nil { // the stream goes on after an error, as with Triton
 				out.ErrorMessage, answer = status.Convert(err).Message(), &pb.ModelInferResponse{Id: in.GetId()}
 			} else {

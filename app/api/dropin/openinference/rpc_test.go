@@ -28,12 +28,13 @@ import (
 
 	"dragoman/app/api/dialect"
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/dropin/openinference/inferencetest"
 	"dragoman/app/fault"
 	"dragoman/app/guard/bound"
 )
 
 // clientOf serves the protocol over gRPC in memory until the test ends, and returns a client.
-func clientOf(t *testing.T, translator dialect.Translator, models Models, change func(*dialect.Config, *Config)) pb.GRPCInferenceServiceClient {
+func clientOf(t *testing.T, translator dialect.Translator, models Models, change func(*dialect.Config, *Config)) inferencetest.Client {
 	t.Helper()
 	server, cfg := dialect.Config{MaxRecords: 5, RequestTimeout: time.Minute}, Config{
 		Version: "v1.2", Models: func() Models { return models }, Live: func() error { return nil }, Ready: func() error { return nil }, Ending: t.Context(),
@@ -52,7 +53,7 @@ func clientOf(t *testing.T, translator dialect.Translator, models Models, change
 	cfg.Server.Mount(router, rpc.Dialect())
 	rpc.Router = router
 	s := grpc.NewServer(grpc.UnknownServiceHandler(Unserved))
-	pb.RegisterGRPCInferenceServiceServer(s, rpc)
+	rpc.Register(s)
 	listener := bufconn.Listen(1 << 20)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }()
@@ -64,7 +65,7 @@ func clientOf(t *testing.T, translator dialect.Translator, models Models, change
 		s.Stop()
 		assert.NoError(t, <-served)
 	})
-	return pb.NewGRPCInferenceServiceClient(conn)
+	return inferencetest.New(conn)
 }
 
 func message(t *testing.T, text string) *pb.ModelInferRequest {
@@ -155,14 +156,11 @@ func TestInferMessagesRefused(t *testing.T) {
 // For an unreadable message every method answers with the reason.
 func TestMessagesThatAreNotRead(t *testing.T) {
 	c := clientOf(t, translator{}, &fake{}, nil)
-	infer, ready, loaded := &pb.ModelInferRequest{ModelName: "default"}, &pb.ModelReadyRequest{Name: "default"}, &pb.RepositoryModelLoadRequest{ModelName: "default"}
-	for _, in := range []proto.Message{infer, ready, loaded} {
+	for method, text := range map[string]string{"ModelInfer": `{"modelName":"default"}`, "ModelReady": `{"name":"default"}`, "RepositoryModelLoad": `{"modelName":"default"}`} {
+		in, err := inferencetest.Request(method, text)
+		require.NoError(t, err)
 		Refuse(in, errors.New("too many"))
-	}
-	_, ofInfer := c.ModelInfer(t.Context(), infer)
-	_, ofReady := c.ModelReady(t.Context(), ready)
-	_, ofLoad := c.RepositoryModelLoad(t.Context(), loaded)
-	for _, err := range []error{ofInfer, ofReady, ofLoad} {
+		_, err = c.Answer(t.Context(), method, in)
 		assert.Equal(t, codes.InvalidArgument, status.Code(err), err)
 		assert.ErrorContains(t, err, "too many")
 	}
@@ -217,43 +215,60 @@ func TestStreamsEnd(t *testing.T) {
 func TestCalls(t *testing.T) {
 	c := clientOf(t, translator{}, &fake{}, nil)
 	ctx := t.Context()
-	live, err := c.ServerLive(ctx, &pb.ServerLiveRequest{})
-	require.NoError(t, err)
-	assert.True(t, live.GetLive())
-	ready, err := c.ServerReady(ctx, &pb.ServerReadyRequest{})
-	require.NoError(t, err)
-	assert.True(t, ready.GetReady())
+	ask := func(method, request string, answer any) {
+		t.Helper()
+		require.NoError(t, c.Call(ctx, method, request, answer))
+	}
+	var live struct{ Live bool }
+	ask("ServerLive", "{}", &live)
+	assert.True(t, live.Live)
+	var ready struct{ Ready bool }
+	ask("ServerReady", "{}", &ready)
+	assert.True(t, ready.Ready)
 	for name, want := range map[string]bool{"default": true, "main": true, "broken": false, "nope": false} {
-		got, err := c.ModelReady(ctx, &pb.ModelReadyRequest{Name: name})
-		require.NoError(t, err)
-		assert.Equal(t, want, got.GetReady(), name)
+		var got struct{ Ready bool }
+		ask("ModelReady", fmt.Sprintf(`{"name":%q}`, name), &got)
+		assert.Equal(t, want, got.Ready, name)
 	}
-	server, err := c.ServerMetadata(ctx, &pb.ServerMetadataRequest{})
-	require.NoError(t, err)
-	assert.Equal(t, "dragoman v1.2", server.GetName()+" "+server.GetVersion())
-	model, err := c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "main"})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"1", "2"}, model.GetVersions())
-	assert.Equal(t, []int64{-1, 1}, model.GetInputs()[2].GetShape())
-	config, err := c.ModelConfig(ctx, &pb.ModelConfigRequest{Name: "default"})
-	require.NoError(t, err)
-	assert.EqualValues(t, 5, config.GetConfig().GetMaxBatchSize())
-	assert.Equal(t, pb.DataType_TYPE_STRING, config.GetConfig().GetInput()[0].GetDataType())
-	assert.Equal(t, "int8", config.GetConfig().GetParameters()["precision"].GetStringValue())
-	stats, err := c.ModelStatistics(ctx, &pb.ModelStatisticsRequest{Name: "default", Version: "2"})
-	require.NoError(t, err)
-	assert.EqualValues(t, 12, stats.GetModelStats()[0].GetInferenceStats().GetQueue().GetNs())
-	assert.EqualValues(t, 12345, stats.GetModelStats()[0].GetMemoryUsage()[0].GetByteSize())
-	all, err := c.ModelStatistics(ctx, &pb.ModelStatisticsRequest{})
-	require.NoError(t, err)
-	assert.Len(t, all.GetModelStats(), 2)
+	var server struct{ Name, Version string }
+	ask("ServerMetadata", "{}", &server)
+	assert.Equal(t, "dragoman v1.2", server.Name+" "+server.Version)
+	var model struct {
+		Versions []string
+		Inputs   []struct{ Shape []string }
+	}
+	ask("ModelMetadata", `{"name":"main"}`, &model)
+	assert.Equal(t, []string{"1", "2"}, model.Versions)
+	assert.Equal(t, []string{"-1", "1"}, model.Inputs[2].Shape)
+	var config struct {
+		Config struct {
+			MaxBatchSize int
+			Input        []struct{ DataType string }
+			Parameters   map[string]struct{ StringValue string }
+		}
+	}
+	ask("ModelConfig", `{"name":"default"}`, &config)
+	assert.Equal(t, 5, config.Config.MaxBatchSize)
+	assert.Equal(t, "TYPE_STRING", config.Config.Input[0].DataType)
+	assert.Equal(t, "int8", config.Config.Parameters["precision"].StringValue)
+	type statistics struct {
+		ModelStats []struct {
+			InferenceStats struct{ Queue struct{ Ns string } }
+			MemoryUsage    []struct{ ByteSize string }
+		}
+	}
+	var stats, all statistics
+	ask("ModelStatistics", `{"name":"default","version":"2"}`, &stats)
+	assert.Equal(t, "12", stats.ModelStats[0].InferenceStats.Queue.Ns)
+	assert.Equal(t, "12345", stats.ModelStats[0].MemoryUsage[0].ByteSize)
+	ask("ModelStatistics", "{}", &all)
+	assert.Len(t, all.ModelStats, 2)
 	for onlyReady, want := range map[bool]int{false: 5, true: 2} {
-		index, err := c.RepositoryIndex(ctx, &pb.RepositoryIndexRequest{Ready: onlyReady})
-		require.NoError(t, err)
-		assert.Len(t, index.GetModels(), want)
+		var index struct{ Models []struct{} }
+		ask("RepositoryIndex", fmt.Sprintf(`{"ready":%t}`, onlyReady), &index)
+		assert.Len(t, index.Models, want)
 	}
-	_, err = c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "nope"})
-	assert.Equal(t, codes.NotFound, status.Code(err))
+	assert.Equal(t, codes.NotFound, status.Code(c.Call(ctx, "ModelMetadata", `{"name":"nope"}`, nil)))
 }
 
 func TestKeysOfCalls(t *testing.T) {
@@ -267,14 +282,11 @@ func TestKeysOfCalls(t *testing.T) {
 
 	_, err := c.ModelInfer(t.Context(), in)
 	assert.Equal(t, codes.Unauthenticated, status.Code(err))
-	_, err = c.RepositoryModelLoad(as(user), &pb.RepositoryModelLoadRequest{ModelName: "default"})
-	assert.Equal(t, codes.PermissionDenied, status.Code(err))
-	_, err = c.RepositoryModelLoad(as(admin), &pb.RepositoryModelLoadRequest{ModelName: "main"})
-	assert.NoError(t, err)
-	_, err = c.RepositoryModelUnload(as(admin), &pb.RepositoryModelUnloadRequest{ModelName: "main"})
-	assert.NoError(t, err)
-	_, err = c.RepositoryModelLoad(as(admin), &pb.RepositoryModelLoadRequest{ModelName: "main", Parameters: map[string]*pb.ModelRepositoryParameter{"config": {}}})
-	assert.Equal(t, codes.InvalidArgument, status.Code(err))
+	const load, unload = "RepositoryModelLoad", "RepositoryModelUnload"
+	assert.Equal(t, codes.PermissionDenied, status.Code(c.Call(as(user), load, `{"modelName":"default"}`, nil)))
+	assert.NoError(t, c.Call(as(admin), load, `{"modelName":"main"}`, nil))
+	assert.NoError(t, c.Call(as(admin), unload, `{"modelName":"main"}`, nil))
+	assert.Equal(t, codes.InvalidArgument, status.Code(c.Call(as(admin), load, `{"modelName":"main","parameters":{"config":{}}}`, nil)))
 	assert.Equal(t, []string{"load default", "unload default"}, models.did)
 
 	var header metadata.MD
@@ -293,13 +305,12 @@ func TestCallsWhileNotReady(t *testing.T) {
 		cfg.Models = func() Models { return nil }
 		cfg.Ready = func() error { return fault.New(fault.NotReady, "", "the model is loading") }
 	})
-	ready, err := c.ServerReady(t.Context(), &pb.ServerReadyRequest{})
-	require.NoError(t, err)
-	assert.False(t, ready.GetReady())
-	model, err := c.ModelReady(t.Context(), &pb.ModelReadyRequest{Name: "default"})
-	require.NoError(t, err)
-	assert.False(t, model.GetReady())
-	_, err = c.ModelInfer(t.Context(), &pb.ModelInferRequest{ModelName: "default"})
+	for method, request := range map[string]string{"ServerReady": "{}", "ModelReady": `{"name":"default"}`} {
+		var answer struct{ Ready bool }
+		require.NoError(t, c.Call(t.Context(), method, request, &answer))
+		assert.False(t, answer.Ready, method)
+	}
+	_, err := c.ModelInfer(t.Context(), &pb.ModelInferRequest{ModelName: "default"})
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 }
 
@@ -352,7 +363,7 @@ func TestCheckMessage(t *testing.T) {
 
 // The table of bounds has each field of each request, and a field a thousand times its bound is refused.
 func TestFieldsOfMessagesAreBounded(t *testing.T) {
-	methods := pb.File_inference_proto.Services().Get(0).Methods()
+	methods := pb.Service().Methods()
 	for i := range methods.Len() {
 		of := methods.Get(i).Input()
 		eachField(of, nil, func(path []protoreflect.FieldDescriptor) {

@@ -17,6 +17,7 @@ import (
 
 	"dragoman/app/api/dialect"
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/api/dropin/openinference/inferencetest"
 	"dragoman/app/engine"
 	"dragoman/app/guard/access"
 	"dragoman/app/live"
@@ -59,7 +60,7 @@ func capitals(t testing.TB) *translate.Service {
 }
 
 // sequenceClient returns a client for live text as sequences.
-func sequenceClient(t *testing.T, gate *access.Gate, cfg live.Config) (pb.GRPCInferenceServiceClient, *live.Service, *translate.Service) {
+func sequenceClient(t *testing.T, gate *access.Gate, cfg live.Config) (inferencetest.Client, *live.Service, *translate.Service) {
 	t.Helper()
 	service := capitals(t)
 	sessions := live.New(cfg)
