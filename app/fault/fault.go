@@ -30,6 +30,24 @@ func New(kind Kind, field, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Field: field, Message: fmt.Sprintf(format, args...), Wait: table[kind].wait}
 }
 
+// ItemError is the fault of an item of a client's file or list.
+type ItemError struct {
+	Kind    Kind
+	Place   string // for example line 3; "" for the whole
+	Field   string // of a JSON body, such as dictionaries[0].entries[2], or ""
+	Message string
+}
+
+func (e *ItemError) Error() string {
+	if e.Place == "" {
+		return e.Message
+	}
+	return e.Place + ": " + e.Message
+}
+
+// Explain returns the failure for the sender of the item.
+func (e *ItemError) Explain(Situation) *Failure { return New(e.Kind, e.Field, "%s", e) }
+
 // TextField returns the field of a record's text; the first record has number 0.
 func TextField(record int) string { return fmt.Sprintf("payload.records[%d].text", record) }
 

@@ -11,7 +11,7 @@
 package glossary
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,13 +21,7 @@ import (
 )
 
 // Pair is the language of terms and the language of their translations, as model codes.
-type Pair struct{ From, To string }
-
-func (p Pair) String() string { return p.From + " to " + p.To }
-
-func comparePairs(a, b Pair) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-}
+type Pair = language.Pair
 
 // Dictionary describes the terms of a glossary for a pair of languages.
 type Dictionary struct {
@@ -65,7 +59,7 @@ func (g Glossary) Dictionary(p Pair) (found Dictionary, ok bool) {
 	if !ok {
 		return Dictionary{}, false
 	}
-	i, ok := g.find(Pair{from, to})
+	i, ok := g.find(Pair{From: from, To: to})
 	if !ok {
 		return Dictionary{}, false
 	}
@@ -74,7 +68,7 @@ func (g Glossary) Dictionary(p Pair) (found Dictionary, ok bool) {
 
 // find returns the index of a pair's dictionary, or the index at which it would be inserted.
 func (g Glossary) find(p Pair) (at int, ok bool) {
-	return slices.BinarySearchFunc(g.Dictionaries, p, func(d Dictionary, p Pair) int { return comparePairs(d.Pair, p) })
+	return slices.BinarySearchFunc(g.Dictionaries, p, func(d Dictionary, p Pair) int { return d.Compare(p) })
 }
 
 func (g Glossary) bytes() (n int) {
@@ -118,23 +112,9 @@ var (
 	ErrEmpty   error = fault.New(fault.InvalidGlossary, "dictionaries", "a glossary needs a dictionary with at least one term")
 )
 
-// TermError is a fault of a term.
-type TermError struct {
-	Place   string // for example line 3; "" for the whole
-	Field   string // of a JSON body, such as dictionaries[0].entries[2], or ""
-	Message string
-}
-
-func (e *TermError) Error() string {
-	if e.Place == "" {
-		return e.Message
-	}
-	return e.Place + ": " + e.Message
-}
-
-// Explain returns the failure for the sender of the term.
-func (e *TermError) Explain(fault.Situation) *fault.Failure {
-	return fault.New(fault.InvalidGlossary, e.Field, "%s", e)
+// wrong returns the fault of a term at a place, or with "" of the whole.
+func wrong(place, format string, args ...any) error {
+	return &fault.ItemError{Kind: fault.InvalidGlossary, Place: place, Message: fmt.Sprintf(format, args...)}
 }
 
 // TooMany returns the error of an owner who has the maximum number of glossaries.

@@ -35,7 +35,7 @@ func checkName(name string) error {
 }
 
 // Check normalizes the terms of a dictionary for storage: it trims white space, and sets the target of a term without one, which
-// is never translated, to its source. It fails with a [*TermError] on the first invalid or repeated term; place returns the place
+// is never translated, to its source. It fails with a [*fault.ItemError] on the first invalid or repeated term; place returns the place
 // of term i.
 func Check(list []translate.Term, place func(i int) string) error {
 	seen := make(map[string]int, len(list))
@@ -43,13 +43,13 @@ func Check(list []translate.Term, place func(i int) string) error {
 		t := &list[i]
 		t.Source, t.Target = strings.TrimSpace(t.Source), strings.TrimSpace(t.Target)
 		if t.Source == "" {
-			return &TermError{Place: place(i), Message: "the source is empty: a term has a source, and a target unless it is never translated"}
+			return wrong(place(i), "the source is empty: a term has a source, and a target unless it is never translated")
 		}
-		if wrong := cmp.Or(wrongWith("source", t.Source), wrongWith("target", t.Target)); wrong != "" {
-			return &TermError{Place: place(i), Message: wrong}
+		if why := cmp.Or(wrongWith("source", t.Source), wrongWith("target", t.Target)); why != "" {
+			return wrong(place(i), "%s", why)
 		}
 		if first, ok := seen[t.Source]; ok {
-			return &TermError{Place: place(i), Message: fmt.Sprintf("%q is there already, in %s: a term has one translation", excerpt.Of(t.Source), place(first))}
+			return wrong(place(i), "%q is there already, in %s: a term has one translation", excerpt.Of(t.Source), place(first))
 		}
 		seen[t.Source] = i
 		if t.Target == "" {

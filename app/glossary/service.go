@@ -166,7 +166,7 @@ func (s *Service) alter(w *Whole, c Change) error {
 	given := make(map[Pair]bool, len(c.Terms))
 	for _, t := range c.Terms {
 		if given[t.Pair] {
-			return &TermError{Message: fmt.Sprintf("there are two dictionaries from %s: make them one", t.Pair)}
+			return wrong("", "there are two dictionaries from %s: make them one", t.Pair)
 		}
 		given[t.Pair] = true
 		list := t.List

@@ -25,7 +25,7 @@ const (
 )
 
 // Parse reads the terms of a dictionary and validates them by [Check]. It stops at more than most terms. The error is a
-// [*TermError] with the line, or a fault.TooLarge.
+// [*fault.ItemError] with the line, or a fault.TooLarge.
 func Parse(f Format, text string, p Pair, most int) (Terms, error) {
 	terms := Terms{Pair: p}
 	var lines []int // line of each term
@@ -62,7 +62,7 @@ func readTSV(text string, _ Pair, add func(line int, fields []string) error) err
 		}
 		fields := strings.SplitN(line, "\t", 4)
 		if len(fields) > 2 {
-			return &TermError{Place: lineName(n), Message: "there is more than one tab: a line has a source, a tab and a target"}
+			return wrong(lineName(n), "there is more than one tab: a line has a source, a tab and a target")
 		}
 		if err := add(n, fields); err != nil {
 			return err
@@ -80,8 +80,8 @@ func readCSV(text string, p Pair, add func(line int, fields []string) error) err
 		if err == io.EOF {
 			return nil
 		}
-		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-			return &TermError{Place: lineName(wrong.Line), Message: fmt.Sprintf("it is no CSV at byte %d: %v", wrong.Column, wrong.Err)}
+		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
+			return wrong(lineName(broken.Line), "it is no CSV at byte %d: %v", broken.Column, broken.Err)
 		}
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func readCSV(text string, p Pair, add func(line int, fields []string) error) err
 			continue
 		}
 		if err := checkColumns(fields, p); err != nil {
-			return &TermError{Place: lineName(line), Message: err.Error()}
+			return wrong(lineName(line), "%s", err)
 		}
 		if err := add(line, fields); err != nil {
 			return err

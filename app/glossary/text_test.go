@@ -13,7 +13,7 @@ import (
 	"dragoman/app/translate"
 )
 
-var french = Pair{"en", "fr"}
+var french = Pair{From: "en", To: "fr"}
 
 // terms returns terms from alternating sources and targets.
 func terms(texts ...string) (list []translate.Term) {
@@ -82,7 +82,7 @@ func TestParseRefuses(t *testing.T) {
 			assert.NoError(t, err)
 			continue
 		}
-		var wrong *TermError
+		var wrong *fault.ItemError
 		require.ErrorAs(t, err, &wrong, "%.100q", test.text)
 		assert.Contains(t, err.Error(), test.want)
 		assert.Less(t, len(err.Error()), 700)

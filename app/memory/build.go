@@ -83,7 +83,7 @@ func (b *builder) write(ctx context.Context, s Store) (parts []Part, err error) 
 	if err := b.limits.checkCount(total); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(parts, func(a, b Part) int { return comparePairs(a.Pair, b.Pair) })
+	slices.SortFunc(parts, func(a, b Part) int { return a.Compare(b.Pair) })
 	out := writer{ctx: ctx, store: s}
 	for _, p := range parts {
 		if err := b.pairs[p.Pair].write(&b.scratch, &out); err != nil {

@@ -43,7 +43,7 @@ func (m *Memory) add(blocks Blocks, entries []Entry) error {
 			return err
 		}
 	}
-	slices.SortFunc(m.Parts, func(a, b Part) int { return comparePairs(a.Pair, b.Pair) })
+	slices.SortFunc(m.Parts, func(a, b Part) int { return a.Compare(b.Pair) })
 	return nil
 }
 

@@ -30,7 +30,7 @@ type finder struct {
 func (f *finder) Find(ctx context.Context, from, to, text string, near int) (found []translate.MemoryMatch, err error) {
 	text = normal(text)
 	for tries := 0; ; tries++ {
-		part, ok := f.memory.find(Pair{from, to})
+		part, ok := f.memory.find(Pair{From: from, To: to})
 		if !ok || text == "" || len(text) > maxText {
 			return nil, nil
 		}

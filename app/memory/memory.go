@@ -18,7 +18,6 @@
 package memory
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -27,11 +26,7 @@ import (
 )
 
 // Pair is the language of sources and the language of their translations.
-type Pair struct{ From, To string }
-
-func (p Pair) String() string { return p.From + " to " + p.To }
-
-func comparePairs(a, b Pair) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
+type Pair = language.Pair
 
 // Entry is a source and its translation.
 type Entry struct {
@@ -100,27 +95,9 @@ var (
 	ErrChanged error = fault.New(fault.MemoryChanged, "", "the translation memory was replaced or deleted meanwhile: send the request again")
 )
 
-// EntryError is a fault of a file or entry.
-type EntryError struct {
-	Place   string // for example line 3; "" for the whole
-	Field   string // of a JSON body, or ""
-	Message string
-}
-
-func (e *EntryError) Error() string {
-	if e.Place == "" {
-		return e.Message
-	}
-	return e.Place + ": " + e.Message
-}
-
-// Explain returns the failure for the sender of the entry.
-func (e *EntryError) Explain(fault.Situation) *fault.Failure {
-	return fault.New(fault.InvalidMemory, e.Field, "%s", e)
-}
-
+// wrong returns the fault of a file or entry at a place, or with "" of the whole.
 func wrong(place, format string, args ...any) error {
-	return &EntryError{Place: place, Message: fmt.Sprintf(format, args...)}
+	return &fault.ItemError{Kind: fault.InvalidMemory, Place: place, Message: fmt.Sprintf(format, args...)}
 }
 
 // TooMany returns the error of an owner who has the maximum number of memories.

@@ -65,7 +65,7 @@ func TestFill(t *testing.T) {
 		{"en", "fr", "other", "autre", "another", ""},
 		{"xx-invalid-", "fr", "3 a", "3 a", "4 a", "4 a"},
 	} {
-		got, ok := Entry{Pair{test.from, test.to}, test.source, test.target}.fill(test.text)
+		got, ok := Entry{Pair{From: test.from, To: test.to}, test.source, test.target}.fill(test.text)
 		assert.Equal(t, test.want, got, "%+v", test)
 		assert.Equal(t, test.want != "", ok, "%+v", test)
 	}
@@ -82,7 +82,7 @@ func FuzzVariables(f *testing.F) {
 			at = v.end
 		}
 		assert.Equal(t, text, replaced(text, list, func(i int) string { return text[list[i].start:list[i].end] }))
-		filled, ok := Entry{Pair{"en", "fr"}, text, text}.fill(normal(text))
+		filled, ok := Entry{Pair{From: "en", To: "fr"}, text, text}.fill(normal(text))
 		assert.True(t, ok)
 		assert.Equal(t, text, filled)
 	})

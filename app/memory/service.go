@@ -259,7 +259,7 @@ func (s *Service) Add(ctx context.Context, owner, id string, entries []Entry, pl
 	}
 	for i := range entries {
 		if reason := entries[i].tidy(); reason != "" {
-			return m, false, &EntryError{Place: place(i), Field: place(i), Message: reason}
+			return m, false, &fault.ItemError{Kind: fault.InvalidMemory, Place: place(i), Field: place(i), Message: reason}
 		}
 	}
 	full := false

@@ -149,7 +149,7 @@ func (in glossaryReader) dictionary(prefix string, d dictionaryInput) (terms glo
 		terms.List[i] = translate.Term{Source: *entry.Source, Target: entry.Target.value}
 	}
 	err = glossary.Check(terms.List, place)
-	if wrong, ok := errors.AsType[*glossary.TermError](err); ok {
+	if wrong, ok := errors.AsType[*fault.ItemError](err); ok {
 		wrong.Field = wrong.Place
 	}
 	return terms, err

@@ -259,11 +259,11 @@ func (m *memoriesAPI) pair(from, to string) (p memory.Pair, err error) {
 	if err != nil {
 		return p, err
 	}
-	found, err := glossaryReader{languages: models.Languages()}.pair("", from, to)
+	p, err = glossaryReader{languages: models.Languages()}.pair("", from, to)
 	if f := fault.Explain(err, fault.Situation{}); err != nil && f.Kind == fault.InvalidGlossary {
 		err = checkPair(memory.Pair{From: from, To: from}) // in words about memories
 	}
-	return memory.Pair{From: found.From, To: found.To}, err
+	return p, err
 }
 
 // export serves GET /memories/ID/entries: all entries as TMX.

@@ -40,6 +40,16 @@ func Base(code string) string {
 	return base
 }
 
+// Pair is the language of texts, and the language of their translations.
+type Pair struct{ From, To string }
+
+func (p Pair) String() string { return p.From + " to " + p.To }
+
+// Compare orders pairs by From, then by To.
+func (p Pair) Compare(other Pair) int {
+	return cmp.Or(cmp.Compare(p.From, other.From), cmp.Compare(p.To, other.To))
+}
+
 // Locale is a code in parts: a canonical language, and the script and region that the code has, or those of most speakers.
 type Locale struct{ Language, Script, Region string }
 
