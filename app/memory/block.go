@@ -83,59 +83,56 @@ func encodeEntries(list []stored) []byte {
 	var texts []byte
 	for _, e := range list {
 		raw = binary.LittleEndian.AppendUint32(raw, e.ref)
-		for _, text := range []string{e.source, e.target} {
-			texts = binary.AppendUvarint(texts, uint64(len(text)))
-			texts = append(texts, text...)
-		}
+		texts = appendTexts(texts, e.source, e.target)
 	}
 	return packer.EncodeAll(texts, raw)
 }
 
 // decodeEntries returns the entries of a block with a wanted reference, or all with nil.
-func decodeEntries(block string, wanted func(ref uint32) bool) (list []stored, err error) {
-	count, at := uvarint(block)
+func decodeEntries(block []byte, wanted func(ref uint32) bool) (list []stored, err error) {
+	count, at := binary.Uvarint(block)
 	if at <= 0 || count > mostInBlock || len(block)-at < int(count)*4 {
 		return nil, errBlock
 	}
 	refs, found := block[at:at+int(count)*4], wanted == nil && count > 0
 	for i := 0; i < len(refs) && !found; i += 4 {
-		found = wanted(uint32At(refs[i:]))
+		found = wanted(binary.LittleEndian.Uint32(refs[i:]))
 	}
 	if !found {
 		return nil, nil
 	}
-	raw, err := unpacker.DecodeAll([]byte(block[at+len(refs):]), nil)
+	raw, err := unpacker.DecodeAll(block[at+len(refs):], nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBlock, err)
 	}
 	for ; len(refs) > 0; refs = refs[4:] {
-		e := stored{ref: uint32At(refs)}
-		isWanted := wanted == nil || wanted(e.ref)
-		for _, text := range []*string{&e.source, &e.target} {
-			size, n := binary.Uvarint(raw)
-			if n <= 0 || size > uint64(len(raw)-n) {
-				return nil, errBlock
-			}
-			if isWanted {
-				*text = string(raw[n : n+int(size)])
-			}
-			raw = raw[n+int(size):]
+		var source, target []byte
+		if source, target, raw, err = cutTexts(raw); err != nil {
+			return nil, err
 		}
-		if isWanted {
-			list = append(list, e)
+		if ref := binary.LittleEndian.Uint32(refs); wanted == nil || wanted(ref) {
+			list = append(list, stored{ref, string(source), string(target)})
 		}
 	}
 	return list, nil
 }
 
-func uint32At(s string) uint32 {
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+// appendTexts appends a source and a target, each behind its length.
+func appendTexts(raw []byte, source, target string) []byte {
+	raw = append(binary.AppendUvarint(raw, uint64(len(source))), source...)
+	return append(binary.AppendUvarint(raw, uint64(len(target))), target...)
 }
 
-// uvarint is [binary.Uvarint] for a string.
-func uvarint(s string) (uint64, int) {
-	var raw [binary.MaxVarintLen64]byte
-	return binary.Uvarint(raw[:copy(raw[:], s)])
+// cutTexts returns the source and the target at the beginning of raw, which are parts of it, and the rest.
+func cutTexts(raw []byte) (source, target, rest []byte, err error) {
+	for _, text := range []*[]byte{&source, &target} {
+		size, n := binary.Uvarint(raw)
+		if n <= 0 || size > uint64(len(raw)-n) {
+			return nil, nil, nil, errBlock
+		}
+		*text, raw = raw[n:n+int(size)], raw[n+int(size):]
+	}
+	return source, target, raw, nil
 }
 
 // pointer is a reference from a fingerprint, by its hash, to an entry.
@@ -171,17 +168,17 @@ func encodePointers(list []pointer) (raw []byte) {
 
 // eachPointer calls visit with the references from each fingerprint of a block, in order, until visit returns false. refs has four
 // bytes for each.
-func eachPointer(block string, visit func(from uint32, refs string) bool) error {
+func eachPointer(block []byte, visit func(from uint32, refs []byte) bool) error {
 	from := uint32(0)
 	for at := 0; at < len(block)-2; {
-		step, n := uvarint(block[at:])
+		step, n := binary.Uvarint(block[at:])
 		if n <= 0 {
 			return errBlock
 		}
 		at += n
 		count := uint64(1)
 		if step&1 == 1 {
-			if count, n = uvarint(block[at:]); n <= 0 || count > mostReferences {
+			if count, n = binary.Uvarint(block[at:]); n <= 0 || count > mostReferences {
 				return errBlock
 			}
 			at += n
@@ -200,10 +197,10 @@ func eachPointer(block string, visit func(from uint32, refs string) bool) error 
 }
 
 // decodePointers returns all references of a block.
-func decodePointers(block string) (list []pointer, err error) {
-	err = eachPointer(block, func(from uint32, refs string) bool {
+func decodePointers(block []byte) (list []pointer, err error) {
+	err = eachPointer(block, func(from uint32, refs []byte) bool {
 		for ; len(refs) > 0; refs = refs[4:] {
-			list = append(list, pointer{from, uint32At(refs)})
+			list = append(list, pointer{from, binary.LittleEndian.Uint32(refs)})
 		}
 		return true
 	})

@@ -58,9 +58,7 @@ func (b *builder) add(e Entry) error {
 	source := normal(e.Source)
 	ref := x.part.reference(source)
 	b.record = binary.LittleEndian.AppendUint32(b.record[:0], ref)
-	for _, text := range []string{e.Source, e.Target} {
-		b.record = append(binary.AppendUvarint(b.record, uint64(len(text))), text...)
-	}
+	b.record = appendTexts(b.record, e.Source, e.Target)
 	for _, gram := range gramsOf(source) {
 		if n := &b.frequencies[x.part.hash(gram)>>(32-frequencyBits)]; *n < math.MaxUint16 {
 			*n++
@@ -152,22 +150,18 @@ func (x *sorter) share(ctx context.Context, file *scratch, share int) ([]stored,
 	err := x.entries.read(file, share, func(raw []byte) error {
 		if size += len(raw); size > most {
 			list, size = latest(list), len(raw)
-			for i, e := range list {
-				list[i].source, list[i].target = strings.Clone(e.source), strings.Clone(e.target)
+			for _, e := range list {
 				size += len(e.source) + len(e.target)
 			}
 			most = size + latestBytes
 		}
-		text := string(raw)
-		for at := 0; at < len(raw); {
-			e := stored{ref: binary.LittleEndian.Uint32(raw[at:])}
-			at += 4
-			for _, to := range []*string{&e.source, &e.target} {
-				size, n := binary.Uvarint(raw[at:])
-				*to = text[at+n : at+n+int(size)]
-				at += n + int(size)
+		for len(raw) > 0 {
+			ref := binary.LittleEndian.Uint32(raw)
+			source, target, rest, err := cutTexts(raw[4:])
+			if err != nil {
+				return err
 			}
-			list = append(list, e)
+			list, raw = append(list, stored{ref, string(source), string(target)}), rest
 		}
 		return ctx.Err()
 	})

@@ -1,11 +1,11 @@
 package memory
 
 import (
+	"bytes"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
-
-	"crypto/rand"
 
 	"dragoman/app/fault"
 )
@@ -84,7 +84,7 @@ func (u update) add(list []Entry) error {
 			pointers[n] = append(pointers[n], p)
 		}
 	}
-	err = rewrite(u, added, func(block string, more []stored) ([]byte, error) {
+	err = rewrite(u, added, func(block []byte, more []stored) ([]byte, error) {
 		before, err := decodeEntries(block, nil)
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (u update) add(list []Entry) error {
 	if err != nil {
 		return err
 	}
-	return rewrite(u, pointers, func(block string, more []pointer) ([]byte, error) {
+	return rewrite(u, pointers, func(block []byte, more []pointer) ([]byte, error) {
 		before, err := decodePointers(block)
 		return encodePointers(merge(before, more, comparePointers)), err
 	})
@@ -108,7 +108,7 @@ func (u update) add(list []Entry) error {
 // remove removes the entry for a normalized source, and the references to it.
 func (u update) remove(source string) (found bool, err error) {
 	ref, isShared := u.part.reference(source), false
-	err = rewrite(u, map[int][]stored{u.part.block(ref): nil}, func(block string, _ []stored) ([]byte, error) {
+	err = rewrite(u, map[int][]stored{u.part.block(ref): nil}, func(block []byte, _ []stored) ([]byte, error) {
 		list, err := decodeEntries(block, nil)
 		before := len(list)
 		list = slices.DeleteFunc(list, func(e stored) bool { return normal(e.source) == source })
@@ -127,7 +127,7 @@ func (u update) remove(source string) (found bool, err error) {
 	if sum, ok := patternSum(source); ok {
 		pointers[u.part.pointers(u.part.hash(sum))] = nil
 	}
-	return found, rewrite(u, pointers, func(block string, _ []pointer) ([]byte, error) {
+	return found, rewrite(u, pointers, func(block []byte, _ []pointer) ([]byte, error) {
 		list, err := decodePointers(block)
 		return encodePointers(slices.DeleteFunc(list, func(p pointer) bool { return p.ref == ref })), err
 	})
@@ -154,7 +154,7 @@ func (u update) frequencies(list []Entry) (func(hash uint32) int, error) {
 			return nil, err
 		}
 		for _, block := range blocks {
-			err := eachPointer(block, func(from uint32, refs string) bool {
+			err := eachPointer(block, func(from uint32, refs []byte) bool {
 				if _, wanted := known[from]; wanted {
 					known[from] = len(refs)
 				}
@@ -169,12 +169,12 @@ func (u update) frequencies(list []Entry) (func(hash uint32) int, error) {
 }
 
 // rewrite changes blocks, each by the items for it.
-func rewrite[T any](u update, items map[int][]T, change func(block string, more []T) ([]byte, error)) error {
+func rewrite[T any](u update, items map[int][]T, change func(block []byte, more []T) ([]byte, error)) error {
 	numbers := slices.Sorted(maps.Keys(items))
-	before := make([]string, len(numbers))
+	before := make([][]byte, len(numbers))
 	if u.isNew {
 		for i, n := range numbers {
-			before[i] = string(u.part.empty(n))
+			before[i] = u.part.empty(n)
 		}
 	} else if len(numbers) > 0 {
 		var err error
@@ -187,7 +187,7 @@ func rewrite[T any](u update, items map[int][]T, change func(block string, more 
 		if err != nil {
 			return err
 		}
-		if string(block) != before[i] {
+		if !bytes.Equal(block, before[i]) {
 			u.blocks.Put(u.part.Blocks, n, block)
 		}
 	}

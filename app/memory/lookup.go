@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"math/bits"
 	"slices"
@@ -132,7 +133,7 @@ func (l lookup) counts(sums []uint64) (map[uint32]int, error) {
 	}
 	counts := make(map[uint32]int)
 	for i, block := range blocks {
-		err := eachPointer(block, func(from uint32, refs string) bool {
+		err := eachPointer(block, func(from uint32, refs []byte) bool {
 			for len(hashes) > 0 && l.pointers(hashes[0]) == numbers[i] && hashes[0] < from {
 				hashes = hashes[1:]
 			}
@@ -142,7 +143,7 @@ func (l lookup) counts(sums []uint64) (map[uint32]int, error) {
 			if hashes[0] == from {
 				weight := bits.Len(mostReferences) + 1 - bits.Len(uint(len(refs)/4))
 				for ; len(refs) > 0; refs = refs[4:] {
-					counts[uint32At(refs)] += weight
+					counts[binary.LittleEndian.Uint32(refs)] += weight
 				}
 			}
 			return true
@@ -199,7 +200,7 @@ func (l lookup) entries(refs []uint32) (found []stored, err error) {
 	return found, nil
 }
 
-func (l lookup) blocks(numbers []int) ([]string, error) {
+func (l lookup) blocks(numbers []int) ([][]byte, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}

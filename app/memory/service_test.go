@@ -235,7 +235,7 @@ func TestDeleteWhole(t *testing.T) {
 		for n := range 5 << m.Parts[0].Bits {
 			block, err := store.Blocks(ctx, m.Parts[0].Blocks, []int{n})
 			require.NoError(t, err)
-			list = append(list, block...)
+			list = append(list, string(block[0]))
 		}
 		return list
 	}

@@ -72,7 +72,7 @@ func TestGrams(t *testing.T) {
 // Blocks hold what was put into them; damaged ones are errors.
 func TestBlocks(t *testing.T) {
 	entries := []stored{{1, "a", "b"}, {1, "c", ""}, {7, "日本", "d"}}
-	block := string(encodeEntries(entries))
+	block := encodeEntries(entries)
 	got, err := decodeEntries(block, nil)
 	require.NoError(t, err)
 	assert.Equal(t, entries, got)
@@ -84,7 +84,7 @@ func TestBlocks(t *testing.T) {
 	assert.Empty(t, got)
 
 	pointers := []pointer{{0, 4}, {0, 5}, {3, 1}, {1 << 31, 9}}
-	refs := string(encodePointers(pointers))
+	refs := encodePointers(pointers)
 	list, err := decodePointers(refs)
 	require.NoError(t, err)
 	assert.Equal(t, pointers, list)
@@ -96,14 +96,14 @@ func TestBlocks(t *testing.T) {
 	for i := range uint32(1000) {
 		many = append(many, pointer{8, i})
 	}
-	list, err = decodePointers(string(encodePointers(many)))
+	list, err = decodePointers(encodePointers(many))
 	require.NoError(t, err)
 	assert.Equal(t, many[:mostReferences], list)
 }
 
 func FuzzBlocks(f *testing.F) {
-	f.Add(string(encodeEntries([]stored{{1, "a", "b"}})), string(encodePointers([]pointer{{1, 2}})))
-	f.Fuzz(func(t *testing.T, entries, pointers string) {
+	f.Add(encodeEntries([]stored{{1, "a", "b"}}), encodePointers([]pointer{{1, 2}}))
+	f.Fuzz(func(t *testing.T, entries, pointers []byte) {
 		_, _ = decodeEntries(entries, nil)
 		_, _ = decodePointers(pointers)
 	})

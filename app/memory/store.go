@@ -11,7 +11,7 @@ type Store interface {
 	// List returns an owner's memories, the newest first.
 	List(ctx context.Context, owner string) ([]Memory, error)
 	// Blocks returns blocks by their name and numbers. The error is ErrChanged if one is missing.
-	Blocks(ctx context.Context, name string, numbers []int) ([]string, error)
+	Blocks(ctx context.Context, name string, numbers []int) ([][]byte, error)
 	// Write writes blocks that no memory has yet.
 	Write(ctx context.Context, blocks []Block) error
 	// Change applies alter to a memory. A memory that does not exist has no time of creation; if alter does not fail, it is created
@@ -33,7 +33,7 @@ type Block struct {
 
 // Blocks reads and writes blocks in a change of their memory. Reads do not see the writes.
 type Blocks interface {
-	Get(name string, numbers []int) ([]string, error)
+	Get(name string, numbers []int) ([][]byte, error)
 	Put(name string, number int, block []byte)
 	Clear(name string)
 }

@@ -77,19 +77,19 @@ func (s keeper) List(ctx context.Context, owner string) ([]memory.Memory, error)
 	})
 }
 
-func (s keeper) Blocks(ctx context.Context, name string, numbers []int) ([]string, error) {
-	return store.View(ctx, s, func(tx store.Reader) ([]string, error) { return blocks(tx, name, numbers) })
+func (s keeper) Blocks(ctx context.Context, name string, numbers []int) ([][]byte, error) {
+	return store.View(ctx, s, func(tx store.Reader) ([][]byte, error) { return blocks(tx, name, numbers) })
 }
 
-func blocks(tx store.Reader, name string, numbers []int) ([]string, error) {
+func blocks(tx store.Reader, name string, numbers []int) ([][]byte, error) {
 	keys := make([]store.Key, len(numbers))
 	for i, n := range numbers {
 		keys[i] = blocksOf(name).Number(n)
 	}
 	found, err := tx.Get(keys...)
-	list := make([]string, len(numbers))
+	list := make([][]byte, len(numbers))
 	for i, k := range keys {
-		if list[i] = found[k]; list[i] == "" && err == nil {
+		if list[i] = []byte(found[k]); len(list[i]) == 0 && err == nil {
 			err = memory.ErrChanged
 		}
 	}
@@ -115,7 +115,7 @@ func (s keeper) Clear(ctx context.Context, name string) error {
 // change is a transaction that changes a memory.
 type change struct{ store.Writer }
 
-func (c change) Get(name string, numbers []int) ([]string, error) {
+func (c change) Get(name string, numbers []int) ([][]byte, error) {
 	return blocks(c.Writer, name, numbers)
 }
 func (c change) Put(name string, number int, block []byte) {
