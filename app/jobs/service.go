@@ -1,12 +1,9 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -167,11 +164,7 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 		return job, false, err
 	}
 	if own := sub.Request.Terms; len(sub.Terms) == 0 && len(own) > 0 {
-		copies := 1
-		if n := len(sub.Request.To); n*len(own) <= 1000 { // because workers of version 0.1 look for a list of each language
-			copies = n
-		}
-		sub.Terms, sub.Request.Terms = slices.Repeat([][]translate.Term{own}, copies), nil // apart, so that readers of the job do not read them
+		sub.Terms, sub.Request.Terms = [][]translate.Term{own}, nil // apart, so that readers of the job do not read them
 	}
 	options, err := optionBytes(sub)
 	if err != nil {
@@ -243,18 +236,8 @@ func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, erro
 }
 
 // Results returns a chunk of the results of a job that is done, from 0 to [Job.ResultChunks], as rendered by [Renderer.Results].
-// The stored chunk is rendered or data: a list of [translate.Result] in JSON. Processes of older versions send the chunk as it is
-// stored, so only a version whose predecessors all read data may store data.
-func (s *Service) Results(ctx context.Context, job Job, chunk int) ([]byte, error) {
-	stored, err := s.store.result(ctx, job.ID, chunk)
-	if err != nil || !bytes.HasPrefix(stored, []byte{'['}) {
-		return stored, err // rendered before it was stored
-	}
-	var results []translate.Result
-	if err := json.Unmarshal(stored, &results); err != nil {
-		return nil, fmt.Errorf("the results of a job cannot be read: %w", err)
-	}
-	return s.cfg.Render.Results(job.Request, results)
+func (s *Service) Results(ctx context.Context, id string, chunk int) ([]byte, error) {
+	return s.store.result(ctx, id, chunk)
 }
 
 // Watch is [Store.Watch].

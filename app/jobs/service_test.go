@@ -180,7 +180,7 @@ func (s *fixture) now(job jobs.Job) jobs.Job {
 func (s *fixture) results(job jobs.Job) (list []string) {
 	s.t.Helper()
 	for n := range job.ResultChunks() {
-		chunk, err := s.Results(s.t.Context(), job, n)
+		chunk, err := s.Results(s.t.Context(), job.ID, n)
 		require.NoError(s.t, err)
 		for part := range strings.SplitSeq(string(chunk), ",") {
 			name, _, _ := strings.Cut(part, "=")
@@ -188,31 +188,6 @@ func (s *fixture) results(job jobs.Job) (list []string) {
 		}
 	}
 	return list
-}
-
-// asData is a store whose results are data.
-type asData struct {
-	jobs.Store
-	chunk string
-}
-
-func (d *asData) Result(context.Context, string, int) ([]byte, error) { return []byte(d.chunk), nil }
-
-// Results that a later version stores as data are rendered when they are read.
-func TestResultsAsData(t *testing.T) {
-	store := &asData{chunk: `[{"ID":"1","Text":"x","To":"fr"},{"ID":"2","Text":"y","To":"fr"}]`}
-	s := newFixture(t, filepath.Join(t.TempDir(), "jobs.db"), func(c *jobs.Config) { store.Store, c.Store = c.Store, store })
-	got, err := s.Results(t.Context(), jobs.Job{}, 0)
-	require.NoError(t, err)
-	assert.Equal(t, "fr:1=x,fr:2=y", string(got))
-	store.chunk = "["
-	_, err = s.Results(t.Context(), jobs.Job{}, 0)
-	assert.ErrorContains(t, err, "cannot be read")
-	store.chunk = "fr:1=x"
-	got, err = s.Results(t.Context(), jobs.Job{}, 0)
-	require.NoError(t, err)
-	assert.Equal(t, "fr:1=x", string(got), "as older versions store them")
-	assert.NoError(t, s.store.Close())
 }
 
 func TestRun(t *testing.T) {

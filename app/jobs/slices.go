@@ -62,8 +62,7 @@ func parseSlice(stored []byte) (s slice, err error) {
 	return s, nil
 }
 
-// marshalTexts returns the translations of a document's texts: records with commas between, in the format that older versions
-// read.
+// marshalTexts returns the translations of a document's texts: records with commas between.
 func marshalTexts(results []translate.Result) ([]byte, error) {
 	texts := make([]translate.Record, len(results))
 	for i, r := range results {
@@ -73,8 +72,7 @@ func marshalTexts(results []translate.Result) ([]byte, error) {
 	return bytes.Trim(stored, "[]\n"), err
 }
 
-// Texts returns a chunk of the translations of a document's texts, in their order. The chunk may have been written by an older
-// version.
+// Texts returns a chunk of the translations of a document's texts, in their order.
 func (s *Service) Texts(ctx context.Context, id string, chunk int) (texts []translate.Record, err error) {
 	stored, err := s.store.result(ctx, id, chunk)
 	if err != nil {

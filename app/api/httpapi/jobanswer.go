@@ -114,7 +114,7 @@ func (j *jobsAPI) sendResults(c *gin.Context, job jobs.Job, encoded []byte) erro
 	}
 	between := []byte(nil)
 	for n := range job.ResultChunks() {
-		chunk, err := j.jobs.Results(c.Request.Context(), job, n)
+		chunk, err := j.jobs.Results(c.Request.Context(), job.ID, n)
 		if err != nil {
 			return fmt.Errorf("chunk %d of %d: %w", n, job.ResultChunks(), err)
 		}
