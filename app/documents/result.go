@@ -13,8 +13,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// Made returns the document of a finished job. For a job of an older version, which made documents on request, it makes the
-// document now.
+// Made returns the document of a finished job.
 func (s *Service) Made(ctx context.Context, job jobs.Job) (mediaType string, made *jobs.Made, err error) {
 	if err := finished(job); err != nil {
 		return "", nil, err
@@ -24,8 +23,7 @@ func (s *Service) Made(ctx context.Context, job jobs.Job) (mediaType string, mad
 		return "", nil, fmt.Errorf("documents of kind %q are not known any more", job.Document.Kind)
 	}
 	if made, err = s.cfg.Jobs.Made(ctx, job); made == nil && err == nil {
-		made = jobs.NewMade(ctx, job)
-		err = s.Make(ctx, made, job)
+		err = fmt.Errorf("the job %s has no document", job.ID)
 	}
 	return kind.MediaType, made, err
 }

@@ -21,14 +21,15 @@ const (
 	endMark  = 'e'
 )
 
-// Made is the document that a job has made, in parts: either stored, or written to Made within the memory of its context.
+// Made is the document that a job has made, in parts. A Maker writes it within the memory of its context; then it is read from the
+// store.
 type Made struct {
 	Parts int
 	Bytes int64
 	// Flagged is the number of texts with flags that arose in the document. The Maker sets it.
 	Flagged int
 
-	chunk func(ctx context.Context, n int) ([]byte, error)
+	chunk func(ctx context.Context, n int) ([]byte, error) // reads a part from the store
 
 	ctx     context.Context
 	most    int64
@@ -55,14 +56,7 @@ func (s *storage) made(ctx context.Context, job Job) (*Made, error) {
 	return m, nil
 }
 
-// NewMade returns an empty Made to write a job's document to.
-func NewMade(ctx context.Context, job Job) *Made {
-	m := &Made{ctx: ctx, most: job.Document.Most}
-	m.chunk = func(_ context.Context, n int) ([]byte, error) { return m.written[n], nil }
-	return m
-}
-
-// Part returns a part, from 0 on.
+// Part returns a part of a stored document, from 0 on.
 func (m *Made) Part(ctx context.Context, n int) ([]byte, error) {
 	chunk, err := m.chunk(ctx, n)
 	if err == nil && (len(chunk) == 0 || chunk[0] != partMark) {
@@ -113,7 +107,7 @@ func (x *execution) makeDocument(ctx context.Context, job Job) chunk {
 	}
 	ctx, release := x.admit(ctx)
 	defer release()
-	out := NewMade(ctx, job)
+	out := &Made{ctx: ctx, most: job.Document.Most}
 	if err := fault.Protect(func() error { return x.maker(ctx, out, job) }); err != nil {
 		return chunk{err: err, translated: true}
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,28 +74,4 @@ func TestTranslationsOfAnOlderVersion(t *testing.T) {
 	require.Contains(t, answer, "queued")
 	s.do("GET", job.URL+"/events", "")
 	assert.Equal(t, "OLDER\n<TEXTS>\n", s.download(job.Document.Result).Body.String())
-}
-
-// A document can be made from a job that an older version has finished.
-func TestDocumentOfAnOlderVersion(t *testing.T) {
-	s := newJobService(t, nil, true)
-	_, job, answer := s.submitDocument(t, "a.txt", "hello\n")
-	require.Contains(t, answer, "queued")
-	s.do("GET", job.URL+"/events", "")
-	older, err := s.api.cfg.Jobs.Get(t.Context(), job.ID)
-	require.NoError(t, err)
-	require.Greater(t, older.Chunks, older.ResultChunks(), "it is made")
-	older.Chunks = older.ResultChunks()
-	made, err := s.api.cfg.Jobs.Made(t.Context(), older)
-	require.NoError(t, err)
-	require.Nil(t, made)
-	out := jobs.NewMade(t.Context(), older)
-	require.NoError(t, s.api.documents.Make(context.Background(), out, older))
-	part, err := out.Part(t.Context(), 0)
-	require.NoError(t, err)
-	assert.Equal(t, "HELLO\n", string(part))
-	w := s.download(job.Document.Result)
-	assert.Equal(t, http.StatusOK, w.Code)
-	assert.Equal(t, "HELLO\n", w.Body.String())
-	assert.Equal(t, "6", w.Header().Get("Content-Length"))
 }
