@@ -18,19 +18,19 @@ import (
 type mdHeading struct{ text, translation string }
 
 // withAnchors translates Markdown or MDX. Links to a heading lead to the id that its translation has.
-func withAnchors(p *pass, isMDX bool) error {
+func withAnchors(p *pass, isMDX bool) {
 	m := &markdownFile{pass: p, parser: newMarkdownParser(isMDX), isMDX: isMDX}
 	if !anchorLink.MatchString(p.text) {
-		return markdownBlocks(m)
+		markdownBlocks(m)
+		return
 	}
-	out, err := p.within(p.text, func(inner *pass) error {
+	out := p.within(p.text, func(inner *pass) {
 		m.pass = inner
-		return markdownBlocks(m)
+		markdownBlocks(m)
 	})
-	if err != nil || out == p.text {
-		return err
+	if out != p.text {
+		p.replace(0, len(p.text), m.relinked(out))
 	}
-	return p.replace(0, len(p.text), m.relinked(out))
 }
 
 // anchorLink captures the id to which a link, a definition or an HTML link leads. It matches code without a group.

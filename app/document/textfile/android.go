@@ -7,17 +7,17 @@ import (
 )
 
 // android translates Android resources: strings, and the items of arrays and plurals.
-func android(p *pass) error {
+func android(p *pass) {
 	p.formatter = print
 	var items []xmlElement // of the current plural
-	return xmlFormat{"resources", "has no resources of Android", func(x *xmlReader, e *xmlElement) error {
+	xmlFormat{"resources", "has no resources of Android", func(x *xmlReader, e *xmlElement) {
 		e.stays = e.stays || e.attribute("translatable") == "false" || e.attribute("translate") == "false"
-		return nil
-	}, func(x *xmlReader, e *xmlElement) error {
+	}, func(x *xmlReader, e *xmlElement) {
 		switch parent := x.parent(); {
 		case e.stays:
 		case parent == "resources" && e.name == "string", parent == "string-array" && e.name == "item":
-			return resource(x, e)
+			resource(x, e)
+
 		case parent == "plurals" && e.name == "item":
 			items = append(items, *e)
 		case e.name == "plurals":
@@ -27,18 +27,19 @@ func android(p *pass) error {
 			for _, item := range list {
 				plurals.list = append(plurals.list, form{item.attribute("quantity"), item.start, item.end})
 			}
-			return plurals.write(p, e.inner, e.innerEnd, func(i int) error { return resource(x, &list[i]) })
+			plurals.write(p, e.inner, e.innerEnd, func(i int) { resource(x, &list[i]) })
+
 		}
-		return nil
+
 	}}.read(p)
 }
 
 // resource translates the text of an element.
-func resource(x *xmlReader, e *xmlElement) error {
+func resource(x *xmlReader, e *xmlElement) {
 	start, end := e.inner, e.innerEnd
 	before, raw, after := trimmed(x.text[start:end])
 	if resourceName.MatchString(raw) {
-		return nil
+		return
 	}
 	quoted := len(raw) > 1 && quotedResource.MatchString(raw)
 	if quoted {
@@ -48,14 +49,12 @@ func resource(x *xmlReader, e *xmlElement) error {
 	}
 	text := readResource(raw)
 	if !x.hasUnits(text) {
-		return nil
+		return
 	}
-	translation, err := x.translate(text)
-	if err != nil || translation == text {
-		return err
+	if translation := x.translate(text); translation != text {
+		w := resourceWriter{apostrophes: quoted, quotes: hasBareQuote(raw)}
+		x.replace(start, end, before+w.write(oneLine(fragment(translation)))+after)
 	}
-	w := resourceWriter{apostrophes: quoted, quotes: hasBareQuote(raw)}
-	return x.replace(start, end, before+w.write(oneLine(fragment(translation)))+after)
 }
 
 var (

@@ -4,14 +4,13 @@ import (
 	"regexp"
 	"strings"
 
-	"dragoman/app/document"
 	"dragoman/app/document/tagged"
 	"dragoman/app/text/wrap"
 )
 
 // ass translates (Advanced) SubStation Alpha: the texts of Dialogue lines in section Events. Override tags in braces are tags of
 // the text; drawings and comments stay.
-func ass(p *pass) error {
+func ass(p *pass) {
 	events, found, fields := false, false, 10
 	for l := range wrap.Lines(p.text, "\r\n") {
 		key, value, _ := strings.Cut(p.in(l), ":")
@@ -23,25 +22,22 @@ func ass(p *pass) error {
 			names := strings.Split(value, ",")
 			fields = len(names)
 			if !strings.EqualFold(strings.TrimSpace(names[fields-1]), "text") {
-				return document.Refuse(nil, "the last field of the events is not Text in line %d, which players demand", p.lineNumber(l.Start))
+				p.refuse(nil, "the last field of the events is not Text in line %d, which players demand", p.lineNumber(l.Start))
 			}
 		case events && key == "Dialogue":
 			if parts := strings.SplitN(value, ",", fields); len(parts) == fields {
 				l.Start = l.End - len(parts[fields-1])
-				if err := p.dialogue(l); err != nil {
-					return err
-				}
+				p.dialogue(l)
 			}
 		}
 	}
 	if !found && strings.TrimSpace(p.text) != "" {
-		return document.Refuse(nil, "the file has no section [Events], which has the subtitles of SubStation Alpha")
+		p.refuse(nil, "the file has no section [Events], which has the subtitles of SubStation Alpha")
 	}
-	return nil
 }
 
 // dialogue translates the text of a Dialogue line.
-func (p *pass) dialogue(l wrap.Line) error {
+func (p *pass) dialogue(l wrap.Line) {
 	var ends [][]int
 	for _, part := range assParts(p.in(l)) {
 		if part.sort == '\\' {
@@ -49,7 +45,7 @@ func (p *pass) dialogue(l wrap.Line) error {
 		}
 	}
 	drawing := false
-	return p.eachSpeech(cutLines(l, ends), func(lines []wrap.Line) error {
+	p.eachSpeech(cutLines(l, ends), func(lines []wrap.Line) {
 		t := tagged.New()
 		for i, l := range lines {
 			if i > 0 && !wrap.WithoutSpace(p.in(lines[i-1]), p.in(l)) {
@@ -68,11 +64,9 @@ func (p *pass) dialogue(l wrap.Line) error {
 			}
 		}
 		w := p.of(lines)
-		text, changed, err := p.rewritten(t, assText.Replace)
-		if err != nil || !changed {
-			return err
+		if text, changed := p.rewritten(t, assText.Replace); changed {
+			p.replace(w.Start, w.End, strings.Join(p.balance(strings.TrimSpace(text), len(lines), startsNoSpeech), w.Between))
 		}
-		return p.replace(w.Start, w.End, strings.Join(p.balance(strings.TrimSpace(text), len(lines), startsNoSpeech), w.Between))
 	})
 }
 
@@ -114,19 +108,20 @@ func assParts(text string) (list []assPart) {
 }
 
 // rewritten translates a text with markup. It returns false if the text stays.
-func (p *pass) rewritten(t *tagged.Paragraph, encode func(text string) string) (string, bool, error) {
+func (p *pass) rewritten(t *tagged.Paragraph, encode func(text string) string) (string, bool) {
 	text, changed, err := t.Rewrite(func(text string) (string, error) {
-		translation, err := p.translate(text)
+		translation := p.translate(text)
 		if translation != text {
 			translation = oneLine(translation)
 		}
-		return translation, err
+		return translation, nil
 	}, encode)
-	if err = p.options.Fits(err); err != nil || !changed {
-		return "", false, err
+	p.looks.Check(p.options.Fits(err))
+	if err != nil || !changed {
+		return "", false
 	}
 	if t.Lost() && p.options.Restyled != nil {
 		p.options.Restyled()
 	}
-	return text, true, nil
+	return text, true
 }

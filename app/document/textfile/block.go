@@ -11,10 +11,10 @@ import (
 
 // block translates a block scalar, which starts with | or >: a literal one line by line, a folded one paragraph by paragraph.
 // column is the column of its parent.
-func (y *yamlFile) block(n *yaml.Node, at, column int) error {
+func (y *yamlFile) block(n *yaml.Node, at, column int) {
 	header := blockHeader.FindStringSubmatch(y.text[at:])
 	if header == nil {
-		return y.unclear(n, nil)
+		y.unclear(n, nil)
 	}
 	indent := -1
 	if header[1] != "" {
@@ -39,27 +39,22 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 			run = append(run, wrap.Line{Start: l.Start + spaces, End: l.End})
 			continue
 		}
-		if err := y.run(run); err != nil {
-			return err
-		}
+		y.run(run)
 		run = run[:0]
 		if !blank {
-			if err := y.value(l.Start+spaces, l.End, raw[spaces:], oneLine); err != nil {
-				return err
-			}
+			y.value(l.Start+spaces, l.End, raw[spaces:], oneLine)
 		}
 	}
-	return y.run(run)
+	y.run(run)
 }
 
 // blockHeader captures the indentation of the lines, if it is given.
 var blockHeader = regexp.MustCompile(`^[|>][+-]?([1-9]?)[+-]?[ \t]*(?:#|[\r\n]|$)`)
 
 // run translates a paragraph, and wraps the translation like it.
-func (y *yamlFile) run(lines []wrap.Line) error {
-	if len(lines) == 0 {
-		return nil
+func (y *yamlFile) run(lines []wrap.Line) {
+	if len(lines) > 0 {
+		w := y.of(lines)
+		y.paragraph(w, func(text string) string { return strings.Join(y.fill(w, text, nil), w.Between) })
 	}
-	w := y.of(lines)
-	return y.paragraph(w, func(text string) string { return strings.Join(y.fill(w, text, nil), w.Between) })
 }

@@ -15,7 +15,6 @@ import (
 	xencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 
-	"dragoman/app/document"
 	"dragoman/app/text/char"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/markup"
@@ -24,11 +23,11 @@ import (
 
 // eml translates the texts of a mail: its parts that are plain text or HTML, and no attachments. Headers stay, except those that
 // say how a translated part is encoded, and in which language it is.
-func eml(p *pass) error {
+func eml(p *pass) {
 	if !mailStart.MatchString(p.text) {
-		return document.Refuse(nil, "the file is no mail, which starts with a header such as From: or Subject:")
+		p.refuse(nil, "the file is no mail, which starts with a header such as From: or Subject:")
 	}
-	return p.mailPart(0, len(p.text), 0)
+	p.mailPart(0, len(p.text), 0)
 }
 
 var (
@@ -61,9 +60,9 @@ type mailBody struct {
 }
 
 // mailPart translates a part: the bytes [start, end).
-func (p *pass) mailPart(start, end, depth int) error {
+func (p *pass) mailPart(start, end, depth int) {
 	if depth > maxMailDepth {
-		return document.Refuse(nil, "the mail has more than %d parts in each other", maxMailDepth)
+		p.refuse(nil, "the mail has more than %d parts in each other", maxMailDepth)
 	}
 	found := mailHead.FindStringSubmatch(p.text[start:end])
 	m := mailBody{pass: p, start: start, head: found[1]}
@@ -77,27 +76,20 @@ func (p *pass) mailPart(start, end, depth int) error {
 	body := start + len(found[0])
 	text := p.text[body:end]
 	if disposition != "attachment" && (m.media == "text/plain" || m.media == "text/html") {
-		var err error
-		if text, err = m.translated(text); err != nil {
-			return err
-		}
+		text = m.translated(text)
 	}
 	if m.head != old {
-		if err := p.replace(start, start+len(old), m.head); err != nil {
-			return err
-		}
+		p.replace(start, start+len(old), m.head)
 	}
 	if strings.HasPrefix(m.media, "multipart/") && m.parameters["boundary"] != "" {
-		return p.mailParts(body, end, "--"+m.parameters["boundary"], depth)
+		p.mailParts(body, end, "--"+m.parameters["boundary"], depth)
+	} else if text != p.text[body:end] {
+		p.replace(body, end, text)
 	}
-	if text != p.text[body:end] {
-		return p.replace(body, end, text)
-	}
-	return nil
 }
 
 // mailParts translates the parts between the lines of a boundary.
-func (p *pass) mailParts(start, end int, boundary string, depth int) error {
+func (p *pass) mailParts(start, end int, boundary string, depth int) {
 	part := -1
 	for l := range wrap.Lines(p.text[start:end], "\n") {
 		p.looks.Past(1 + l.End - l.Start)
@@ -107,19 +99,16 @@ func (p *pass) mailParts(start, end int, boundary string, depth int) error {
 		}
 		if part >= 0 {
 			last := start + l.Start - len(lastLineEnd.FindString(p.text[part:start+l.Start]))
-			if err := p.mailPart(part, max(part, last), depth+1); err != nil {
-				return err
-			}
+			p.mailPart(part, max(part, last), depth+1)
 		}
 		part = min(start+l.End+len(lineEnd(p.text[start+l.End:end])), end)
 		if line == "--" {
-			return nil
+			return
 		}
 	}
 	if part >= 0 {
-		return p.mailPart(part, end, depth+1)
+		p.mailPart(part, end, depth+1)
 	}
-	return nil
 }
 
 var lastLineEnd = regexp.MustCompile(`\r?\n$`)
@@ -143,23 +132,17 @@ func (m *mailBody) set(name, value string) {
 }
 
 // translated returns the translation of a body.
-func (m *mailBody) translated(body string) (string, error) {
-	text, form, err := m.decode(body)
-	if err != nil {
-		return "", err
-	}
+func (m *mailBody) translated(body string) string {
+	text, form := m.decode(body)
 	rewrite, memory := m.lines, each(100, "\n")(text)
 	if m.media == "text/html" {
 		rewrite, memory = htmlUnits, each(500, "<=")(text)
 	}
-	release, err := m.hold(memory + 4*int64(len(text)))
-	if err != nil {
-		return "", err
-	}
+	release := m.hold(memory + 4*int64(len(text)))
 	defer release()
-	translation, err := m.within(text, rewrite)
-	if err != nil || translation == text {
-		return body, err
+	translation := m.within(text, rewrite)
+	if translation == text {
+		return body
 	}
 	encoded, err := form.NewEncoder().String(translation)
 	if err != nil || form == xencoding.Nop && !char.IsASCII(translation) && !strings.EqualFold(m.parameters["charset"], "utf-8") {
@@ -173,11 +156,11 @@ func (m *mailBody) translated(body string) (string, error) {
 		}
 		m.set("Content-Type", mime.FormatMediaType(m.media, m.parameters))
 	}
-	return m.encode(encoded), nil
+	return m.encode(encoded)
 }
 
 // decode returns the text of a body, and its encoding.
-func (m *mailBody) decode(body string) (string, xencoding.Encoding, error) {
+func (m *mailBody) decode(body string) (string, xencoding.Encoding) {
 	var raw []byte
 	var err error
 	switch m.transfer {
@@ -189,7 +172,7 @@ func (m *mailBody) decode(body string) (string, xencoding.Encoding, error) {
 		raw = []byte(body)
 	}
 	if err != nil {
-		return "", nil, m.refuse(err, "is not valid %s", m.transfer)
+		m.refuse(err, "is not valid %s", m.transfer)
 	}
 	name := m.parameters["charset"]
 	form, err := htmlindex.Get(name)
@@ -200,17 +183,17 @@ func (m *mailBody) decode(body string) (string, xencoding.Encoding, error) {
 		}
 	}
 	if err != nil {
-		return "", nil, m.refuse(err, "has the encoding %q, which is not known", name)
+		m.refuse(err, "has the encoding %q, which is not known", name)
 	}
 	text, err := form.NewDecoder().String(string(raw))
 	if err != nil || !utf8.ValidString(text) || strings.Contains(text, "\uFFFD") && !strings.Contains(string(raw), "\uFFFD") {
-		return "", nil, m.refuse(err, "is not valid in its encoding %q", name)
+		m.refuse(err, "is not valid in its encoding %q", name)
 	}
-	return text, form, nil
+	return text, form
 }
 
-func (m *mailBody) refuse(err error, what, value string) error {
-	return document.Refuse(err, "the part of the mail that starts in line %d "+what, m.lineNumber(m.start), excerpt.Of(value))
+func (m *mailBody) refuse(err error, what, value string) {
+	m.pass.refuse(err, "the part of the mail that starts in line %d "+what, m.lineNumber(m.start), excerpt.Of(value))
 }
 
 // encode returns a body as it is transferred: as before, or quoted-printable if that does not do.
@@ -235,7 +218,7 @@ func (m *mailBody) encode(text string) string {
 
 // lines translates a plain text. Lines that a program has wrapped are a paragraph: those that end in a space if the format is
 // flowed, otherwise those behind which the next word has no room.
-func (m *mailBody) lines(p *pass) error {
+func (m *mailBody) lines(p *pass) {
 	inner := p.translator
 	p.translator = func(text string) (string, error) { // segments of mails are HTML
 		translation, err := inner(markup.HTML.Escape(text))
@@ -263,10 +246,7 @@ func (m *mailBody) lines(p *pass) error {
 			continue
 		}
 		w := p.of(run)
-		if err := p.paragraph(w, func(text string) string { return strings.Join(p.fill(w, text, nil), w.Between) }); err != nil {
-			return err
-		}
+		p.paragraph(w, func(text string) string { return strings.Join(p.fill(w, text, nil), w.Between) })
 		run = run[:0]
 	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/text/feature/plural"
 
-	"dragoman/app/document"
 	"dragoman/app/text/wrap"
 )
 
@@ -19,13 +18,12 @@ var (
 )
 
 // fluent translates messages of Fluent, their attributes, and the variants of selections. Names of brands stay.
-func fluent(p *pass) error {
+func fluent(p *pass) {
 	start, end, stays := -1, 0, true // of the current value, and whether its entry stays
-	flush := func() error {
-		if start < 0 || stays {
-			return nil
+	flush := func() {
+		if start >= 0 && !stays {
+			p.fluentValue(start, end, 0)
 		}
-		return p.fluentValue(start, end, 0)
 	}
 	for _, l := range p.linesOf("\r\n") {
 		raw := p.in(l)
@@ -36,14 +34,12 @@ func fluent(p *pass) error {
 		}
 		isOther := raw != "" && !strings.ContainsAny(raw[:1], " \t}") // a comment, or no Fluent
 		if mark != "" || isOther {
-			if err := flush(); err != nil {
-				return err
-			}
+			flush()
 			start, stays = l.Start+len(mark), isBrand || m == nil && isOther
 		}
 		end = l.End
 	}
-	return flush()
+	flush()
 }
 
 // fluentVariants is a selection: the bytes [start, end) of a text.
@@ -108,31 +104,28 @@ func (p *pass) selection(text string) *fluentVariants {
 const maxFluentKey, maxFluentForms, maxDepthFluent = 200, 64, 10
 
 // fluentValue translates the value in bytes [start, end). A selection with text around it becomes one of whole texts.
-func (p *pass) fluentValue(start, end, depth int) error {
+func (p *pass) fluentValue(start, end, depth int) {
 	text := p.text[start:end]
 	s := p.selection(text)
 	switch {
 	case s == nil:
-		return p.fluentText(start, end)
+		p.fluentText(start, end)
+		return
 	case depth == maxDepthFluent:
-		return document.Refuse(nil, "line %d has more than %d selections in each other", p.lineNumber(start), maxDepthFluent)
+		p.refuse(nil, "line %d has more than %d selections in each other", p.lineNumber(start), maxDepthFluent)
 	}
 	isWhole := strings.TrimSpace(text[:s.start]+text[s.end:]) == ""
 	if forms := p.fluentForms(s, text); isWhole && slices.Equal(forms, s.list) {
 		for _, form := range s.list {
-			if err := p.fluentValue(start+form.start, start+form.end, depth+1); err != nil {
-				return err
-			}
+			p.fluentValue(start+form.start, start+form.end, depth+1)
 		}
-		return nil
+		return
 	}
 	left := maxFluentForms
-	made, isChanged, err := p.fluentMade(text, &left)
-	if err != nil || !isChanged {
-		return err
+	if made, isChanged := p.fluentMade(text, &left); isChanged {
+		from := strings.TrimLeft(text, " \t\r\n")
+		p.replace(end-len(from), end, made+from[len(strings.TrimRight(from, " \t\r\n")):])
 	}
-	from := strings.TrimLeft(text, " \t\r\n")
-	return p.replace(end-len(from), end, made+from[len(strings.TrimRight(from, " \t\r\n")):])
 }
 
 // fluentForms returns the variants of a selection that the target language has.
@@ -177,27 +170,27 @@ func (p *pass) fluentForms(s *fluentVariants, text string) []fluentForm {
 
 // fluentMade returns the translation of a text with selections: one selection of whole texts. The text stays if it becomes more
 // than left texts.
-func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool, err error) {
+func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool) {
 	if *left--; *left < 0 {
-		return text, false, nil
+		return text, false
 	}
 	s := p.selection(text)
 	if s == nil {
 		text = oneLine(strings.TrimSpace(text))
 		if p.isCode(text) {
-			return text, false, nil
+			return text, false
 		}
-		translation, err := p.translate(text)
-		return fluentBraces(text).Replace(oneLine(translation)), translation != text, err
+		translation := p.translate(text)
+		return fluentBraces(text).Replace(oneLine(translation)), translation != text
 	}
 	var out strings.Builder
 	forms := p.fluentForms(s, text)
 	isChanged = !slices.Equal(forms, s.list)
 	out.WriteString("{ " + s.selector + " ->")
 	for _, f := range forms {
-		form, changed, err := p.fluentMade(text[:s.start]+text[f.start:f.end]+text[s.end:], left)
-		if err != nil || *left < 0 {
-			return text, false, err
+		form, changed := p.fluentMade(text[:s.start]+text[f.start:f.end]+text[s.end:], left)
+		if *left < 0 {
+			return text, false
 		}
 		mark := "\n    ["
 		if f.isDefault {
@@ -207,11 +200,11 @@ func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool, 
 		isChanged = isChanged || changed
 	}
 	indent := strings.Trim(text[len(strings.TrimRight(text[:s.end-1], " \t\r\n")):s.end-1], "\r\n")
-	return out.String() + "\n" + indent + "}", isChanged, nil
+	return out.String() + "\n" + indent + "}", isChanged
 }
 
 // fluentText translates the text in bytes [start, end). Its lines are as wide as before.
-func (p *pass) fluentText(start, end int) error {
+func (p *pass) fluentText(start, end int) {
 	var lines []wrap.Line
 	for l := range wrap.Lines(p.text[start:end], "\r\n") {
 		l.Start, l.End = l.Start+start, l.End+start
@@ -222,13 +215,13 @@ func (p *pass) fluentText(start, end int) error {
 		}
 	}
 	if len(lines) == 0 {
-		return nil
+		return
 	}
 	w := p.of(lines)
 	if p.isCode(w.Text) {
-		return nil
+		return
 	}
-	return p.paragraph(w, func(text string) string {
+	p.paragraph(w, func(text string) string {
 		lines := p.fill(w, fluentBraces(w.Text).Replace(text), func(word string) bool { return !strings.ContainsAny(word[:1], ".[*}") })
 		if first := lines[0]; strings.ContainsAny(first[:min(1, len(first))], ".[*}#") {
 			lines[0] = `{"` + first[:1] + `"}` + first[1:]

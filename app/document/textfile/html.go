@@ -17,31 +17,26 @@ import (
 )
 
 // htmlUnits translates HTML: the units of package markup, and the attributes and hidden contents that are shown.
-func htmlUnits(p *pass) error {
+func htmlUnits(p *pass) {
 	tokens := p.tokens(p.text)
 	h := &htmlFile{pass: p, foreign: p.foreign(tokens)}
 	h.attributes = p.shownAttributes(tokens, h.foreign, p.options.To)
 	at := 0
 	pieces, err := markup.SplitTokens(p.ctx, p.text, tokens)
-	if err != nil {
-		return err
-	}
+	p.looks.Check(err)
 	for _, piece := range pieces {
 		p.looks.Past(len(piece.Raw))
-		if err := h.piece(at, piece); err != nil {
-			return err
-		}
+		h.piece(at, piece)
 		at += len(piece.Raw)
 	}
-	return nil
 }
 
 // svg translates SVG: its texts, titles and descriptions. Each positioned part of a text is a text by itself.
-func svg(p *pass) error {
+func svg(p *pass) {
 	if !svgRoot.MatchString(p.text) {
-		return document.Refuse(nil, "the XML is no SVG: its root element is not svg")
+		p.refuse(nil, "the XML is no SVG: its root element is not svg")
 	}
-	return htmlUnits(p)
+	htmlUnits(p)
 }
 
 var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*)*<(?:\w+:)?svg[\s/>]`)
@@ -156,29 +151,20 @@ func (h *htmlFile) upTo(end int) []attribute {
 }
 
 // piece translates a piece that starts at byte at, and the attributes in it.
-func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
+func (h *htmlFile) piece(at int, piece markup.HTMLPiece) {
 	text := piece.Raw
 	within := h.upTo(at + len(text))
 	if !piece.Unit {
 		for _, a := range within {
-			value, err := h.attribute(a)
-			if err == nil {
-				err = h.replace(a.start, a.end, value)
-			}
-			if err != nil {
-				return err
-			}
+			h.replace(a.start, a.end, h.attribute(a))
 		}
-		return nil
+		return
 	}
 	within = slices.DeleteFunc(within, func(a attribute) bool { return a.isHidden })
 	all, foreign := h.isForeign(at, at+len(text))
 	if !all && (startsWithWords(text) || h.hasWords(piece)) {
 		text = h.marked(at, text, foreign)
-		var err error
-		if text, err = h.translate(text); err != nil {
-			return err
-		}
+		text = h.translate(text)
 		if len(foreign) > 0 {
 			text = strings.ReplaceAll(text, stayMark+" ", " ")
 		}
@@ -189,17 +175,14 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) error {
 		var out strings.Builder
 		written := within[i].tag[0]
 		for last := within[i].tag; i < len(within) && within[i].tag == last; i++ {
-			translation, err := h.attribute(within[i])
-			if err != nil {
-				return err
-			}
+			translation := h.attribute(within[i])
 			out.WriteString(h.text[written:within[i].start] + translation)
 			written = within[i].end
 		}
 		out.WriteString(h.text[written:within[i-1].tag[1]])
 		tags[tag] = out.String()
 	}
-	return h.replace(at, at+len(piece.Raw), h.replaceTags(text, tags))
+	h.replace(at, at+len(piece.Raw), h.replaceTags(text, tags))
 }
 
 // hasWords reports whether a unit has anything to translate. In a book, which has little code, that is each letter.
@@ -255,27 +238,27 @@ func (p *pass) replaceTags(text string, tags map[string]string) string {
 }
 
 // attribute returns the text to write for the value of an attribute.
-func (h *htmlFile) attribute(a attribute) (string, error) {
+func (h *htmlFile) attribute(a attribute) string {
 	raw := h.text[a.start:a.end]
 	if a.isHidden {
 		return h.within(raw, htmlUnits)
 	}
 	if a.value != "" {
-		return a.value, nil
+		return a.value
 	}
 	before, inner, after := trimmed(a.text)
 	if !hasLetter(inner) || h.isCode(inner) {
-		return raw, nil
+		return raw
 	}
 	segment := markup.HTML.Escape(inner)
-	translation, err := h.translate(segment)
-	if err != nil || translation == segment {
-		return raw, err
+	translation := h.translate(segment)
+	if translation == segment {
+		return raw
 	}
 	text := before + html.UnescapeString(translation) + after
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "&", "&amp;"), "<", "&lt;")
 	if a.quote == "'" {
-		return "'" + strings.ReplaceAll(text, "'", "&#39;") + "'", nil
+		return "'" + strings.ReplaceAll(text, "'", "&#39;") + "'"
 	}
-	return `"` + strings.ReplaceAll(text, `"`, "&quot;") + `"`, nil
+	return `"` + strings.ReplaceAll(text, `"`, "&quot;") + `"`
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/feature/plural"
 
-	"dragoman/app/document"
 	"dragoman/app/text/char"
 )
 
@@ -68,46 +67,44 @@ type jsonReader struct {
 }
 
 // readJSON returns the values of a document, of which several may follow each other.
-func (p *pass) readJSON(what string) ([]jsonNode, error) {
+func (p *pass) readJSON(what string) []jsonNode {
 	r := jsonReader{p, jsontext.NewDecoder(bytes.NewBufferString(p.text), jsontext.AllowDuplicateNames(true)), what}
-	list, err := r.until(jsontext.KindInvalid, false)
+	return r.until(jsontext.KindInvalid, false)
+}
+
+// fail ends the pass with an error of the decoder.
+func (r jsonReader) fail(err error) {
 	var syntax *jsontext.SyntacticError
 	at := r.InputOffset()
-	switch {
-	case errors.As(err, &syntax):
+	if errors.As(err, &syntax) {
 		at, err = syntax.ByteOffset, syntax.Err
-	case !errors.Is(err, io.ErrUnexpectedEOF):
-		return list, err
 	}
-	return nil, document.Refuse(err, "the %s cannot be read from line %d on: %s", what, p.lineNumber(min(int(at), len(p.text))), err)
+	r.refuse(err, "the %s cannot be read from line %d on: %s", r.what, r.lineNumber(min(int(at), len(r.text))), err)
 }
 
 // readObject returns the only value of a document, an object or a list.
-func (p *pass) readObject(what string) (*jsonNode, error) {
-	list, err := p.readJSON(what)
-	if err != nil {
-		return nil, err
-	}
+func (p *pass) readObject(what string) *jsonNode {
+	list := p.readJSON(what)
 	if len(list) > 1 {
-		return nil, document.Refuse(nil, "the %s goes on behind its end: it is one value of JSON", what)
+		p.refuse(nil, "the %s goes on behind its end: it is one value of JSON", what)
 	}
 	if len(list) == 0 {
 		list = []jsonNode{{}}
 	}
-	return &list[0], p.isList(what, &list[0])
+	p.isList(what, &list[0])
+	return &list[0]
 }
 
 // isList refuses a value that is neither an object nor a list.
-func (p *pass) isList(what string, n *jsonNode) error {
+func (p *pass) isList(what string, n *jsonNode) {
 	if n != nil && n.kind != jsontext.KindBeginObject && n.kind != jsontext.KindBeginArray {
-		return document.Refuse(nil, "the %s has a value where an object or a list should be, in line %d", what, p.lineNumber(n.start))
+		p.refuse(nil, "the %s has a value where an object or a list should be, in line %d", what, p.lineNumber(n.start))
 	}
-	return nil
 }
 
 // until reads values, or members of an object, up to the end of their list, or of the document. Of plain JSON it leaves out the
 // numbers and the empty values of lists.
-func (r jsonReader) until(end jsontext.Kind, named bool) (list []jsonNode, err error) {
+func (r jsonReader) until(end jsontext.Kind, named bool) (list []jsonNode) {
 	for {
 		n := jsonNode{at: int(r.InputOffset())}
 		token, err := r.ReadToken()
@@ -123,22 +120,19 @@ func (r jsonReader) until(end jsontext.Kind, named bool) (list []jsonNode, err e
 		r.looks.Past(n.end - n.at)
 		switch {
 		case errors.Is(err, io.EOF), err == nil && token.Kind() == end:
-			return list, nil
+			return list
 		case err != nil:
-			return nil, err
+			r.fail(err)
 		case r.StackDepth() > maxDepth:
-			return nil, document.Refuse(nil, "the %s is nested deeper than %d values", r.what, maxDepth)
+			r.refuse(nil, "the %s is nested deeper than %d values", r.what, maxDepth)
 		}
 		n.kind = token.Kind()
 		n.start = n.end - len(strings.TrimLeft(r.text[n.start:n.end], jsonSpace+",:"))
 		switch n.kind {
 		case jsontext.KindBeginObject:
-			n.inner, err = r.until(jsontext.KindEndObject, true)
+			n.inner = r.until(jsontext.KindEndObject, true)
 		case jsontext.KindBeginArray:
-			n.inner, err = r.until(jsontext.KindEndArray, false)
-		}
-		if err != nil {
-			return nil, err
+			n.inner = r.until(jsontext.KindEndArray, false)
 		}
 		n.end = int(r.InputOffset())
 		if named || n.inner != nil || n.kind == jsontext.KindString || r.what != plainJSON { // numbers would take most of the memory
@@ -154,69 +148,62 @@ type jsonTexts struct {
 	*pass
 	ascii  bool                                              // letters outside ASCII are written as escapes
 	isText func(n *jsonNode, text string) bool               // reports whether a string is translated; nil: none is
-	stays  func(n *jsonNode, depth int) (bool, error)        // reports whether a member stays; nil: none does
+	stays  func(n *jsonNode, depth int) bool                 // reports whether a member stays; nil: none does
 	forms  func(parent *jsonNode, list []jsonNode) (f forms) // returns the plural forms with which a list starts; nil: there are none
 }
 
 // values translates the strings in the values of an object or a list.
-func (j jsonTexts) values(parent *jsonNode, depth int) (err error) {
-	for list := parent.inner; len(list) > 0 && err == nil; {
+func (j jsonTexts) values(parent *jsonNode, depth int) {
+	for list := parent.inner; len(list) > 0; {
 		var plurals forms
 		if j.forms != nil {
 			plurals = j.forms(parent, list)
 		}
 		n := len(plurals.list)
 		if n == 0 {
-			n, err = 1, j.node(&list[0], depth)
+			n = 1
+			j.node(&list[0], depth)
 		} else {
 			start := len(strings.TrimRight(j.text[:list[0].at], jsonSpace))
-			err = plurals.write(j.pass, start, list[n-1].end, func(i int) error { return j.node(&list[i], depth) })
+			plurals.write(j.pass, start, list[n-1].end, func(i int) { j.node(&list[i], depth) })
 		}
 		list = list[n:]
 	}
-	return err
 }
 
 // node translates a string, or the strings in a value.
-func (j jsonTexts) node(n *jsonNode, depth int) error {
-	if j.stays != nil {
-		if stays, err := j.stays(n, depth); err != nil || stays {
-			return err
-		}
+func (j jsonTexts) node(n *jsonNode, depth int) {
+	if j.stays != nil && j.stays(n, depth) {
+		return
 	}
 	if n.kind != jsontext.KindString {
-		return j.values(n, depth+1)
+		j.values(n, depth+1)
+	} else if text := j.unquoted(n); j.isText != nil && j.isText(n, text) {
+		j.value(n.start, n.end, text, func(text string) string { return quoteJSON(text, j.ascii) })
 	}
-	text := j.unquoted(n)
-	if j.isText == nil || !j.isText(n, text) {
-		return nil
-	}
-	return j.value(n.start, n.end, text, func(text string) string { return quoteJSON(text, j.ascii) })
 }
 
 // jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
 // name starts with @ describe messages (ARB), and stay.
-func jsonValues(p *pass) error {
+func jsonValues(p *pass) {
 	p.formatter = print
 	if icuChoice.MatchString(p.text) && !strings.Contains(p.text, `"@`) { // Flutter, which has ARB, reads apostrophes as they are
 		p.formatter = icu
 	}
-	list, err := p.readJSON(plainJSON)
-	if err != nil {
-		return err
-	}
+	list := p.readJSON(plainJSON)
 	described := describedMessages.MatchString(p.text)
 	j := jsonTexts{pass: p, ascii: asciiEscapes(p.text), isText: func(_ *jsonNode, text string) bool { return !p.isCode(text) }}
-	j.stays = func(n *jsonNode, depth int) (bool, error) {
+	j.stays = func(n *jsonNode, depth int) bool {
 		if n.name == "@@locale" && depth == 1 && n.kind == jsontext.KindString && p.options.To != "" {
-			return true, p.replace(n.start, n.end, quoteJSON(p.options.To, false))
+			p.replace(n.start, n.end, quoteJSON(p.options.To, false))
+			return true
 		}
-		return strings.HasPrefix(n.name, "@") || described && depth == 2 && (n.name == "description" || n.name == "placeholders"), nil
+		return strings.HasPrefix(n.name, "@") || described && depth == 2 && (n.name == "description" || n.name == "placeholders")
 	}
 	if p.options.To != "" && strings.Contains(p.text, "{{") {
 		j.forms = p.namedForms
 	}
-	return j.values(&jsonNode{inner: list}, 0)
+	j.values(&jsonNode{inner: list}, 0)
 }
 
 // describedMessages matches the start of messages of Chrome or FormatJS, whose descriptions are for translators.

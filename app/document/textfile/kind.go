@@ -76,7 +76,7 @@ func Kinds() []*document.Kind {
 
 // newKind returns a kind whose documents rewrite goes through. memory returns the approximate heap for reading a text, beside a
 // few copies of it.
-func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass) error, memory func(text string) int64) *document.Kind {
+func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass), memory func(text string) int64) *document.Kind {
 	isXML := slices.Contains([]string{"html", "ttml", "ts", "xliff", "android", "resx", "stringsdict", "svg", "tmx"}, name)
 	r := rewriter{rewrite, memory, name == "properties", name == "eml", isXML, slices.Contains([]string{"srt", "sbv", "lrc", "csv", "tsv", "html", "txt"}, name)}
 	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: form, Rewrite: r.rewrite}
@@ -84,7 +84,7 @@ func newKind(name string, extensions []string, mediaType string, form markup.For
 
 // rewriter rewrites documents of a kind.
 type rewriter struct {
-	pass       func(p *pass) error
+	pass       func(p *pass)
 	memory     func(text string) int64
 	isLatin1   bool // text that is not UTF-8 is ISO 8859-1
 	isRaw      bool // the text has parts in other encodings
@@ -119,7 +119,6 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	buffer := bufio.NewWriter(cmp.Or(out, io.Discard))
 	w := enc.writer(buffer)
 	p := &pass{ctx: ctx, text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
-	p.hold = func(bytes int64) (func(), error) { return budget.Hold(ctx, bytes) }
 	if err := p.run(r.pass); err != nil {
 		return err
 	}

@@ -20,15 +20,15 @@ import (
 
 // markdown translates Markdown: CommonMark with tables and definition lists. Segments are the texts of paragraphs, headings,
 // items and cells, with their marks.
-func markdown(p *pass) error { return withAnchors(p, false) }
+func markdown(p *pass) { withAnchors(p, false) }
 
 // markdownBlocks translates the blocks of a text, without links to headings.
-func markdownBlocks(m *markdownFile) error {
+func markdownBlocks(m *markdownFile) {
 	p := m.pass
 	m.body = len(frontMatter.FindString(p.text))
 	m.labels = p.linkLabels()
 	if deepMarks.MatchString(p.text) {
-		return document.Refuse(nil, "the Markdown has quotations and lists nested deeper than %d", maxMarks)
+		p.refuse(nil, "the Markdown has quotations and lists nested deeper than %d", maxMarks)
 	}
 	var blocks []ast.Node
 	source := p.text
@@ -46,11 +46,8 @@ func markdownBlocks(m *markdownFile) error {
 	})
 	slices.SortStableFunc(blocks, func(a, b ast.Node) int { return a.Lines().At(0).Start - b.Lines().At(0).Start })
 	for _, n := range blocks {
-		if err := m.block(n); err != nil {
-			return err
-		}
+		m.block(n)
 	}
-	return nil
 }
 
 // lookingReader checks the context at each line.
@@ -108,12 +105,12 @@ type markdownFile struct {
 }
 
 // block translates the text of a block, paragraph by paragraph.
-func (m *markdownFile) block(n ast.Node) error {
+func (m *markdownFile) block(n ast.Node) {
 	var run []wrap.Line
 	first, math := true, false
-	flush := func() error {
+	flush := func() {
 		if len(run) == 0 {
-			return nil
+			return
 		}
 		w, encode := m.of(run), m.encoder(n.Kind(), run[0].Start, first)
 		w.Text = m.withLabels(w.Text)
@@ -121,7 +118,7 @@ func (m *markdownFile) block(n ast.Node) error {
 			m.headings = append(m.headings, mdHeading{w.Text, w.Text})
 		}
 		run, first = nil, false
-		return m.withImages(w, func(text string) string {
+		m.withImages(w, func(text string) string {
 			if n.Kind() == ast.KindHeading {
 				m.headings[len(m.headings)-1].translation = text
 			}
@@ -140,43 +137,38 @@ func (m *markdownFile) block(n ast.Node) error {
 			run = append(run, l)
 		}
 		if stays || breaks {
-			if err := flush(); err != nil {
-				return err
-			}
+			flush()
 			first = false
 		}
 	}
-	return flush()
+	flush()
 }
 
 // withImages is [pass.paragraph] that also translates alternative texts of images if they are requested.
-func (m *markdownFile) withImages(lines wrap.Paragraph, encode func(text string) string) error {
-	images, err := m.images(lines.Text)
-	if err != nil {
-		return err
-	}
+func (m *markdownFile) withImages(lines wrap.Paragraph, encode func(text string) string) {
+	images := m.images(lines.Text)
 	before := m.at
-	err = m.paragraph(lines, func(text string) string { return encode(images.Replace(text)) })
-	if err != nil || m.at != before {
-		return err
+	m.paragraph(lines, func(text string) string { return encode(images.Replace(text)) })
+	if m.at != before {
+		return
 	}
 	raw := m.text[lines.Start:lines.End]
 	switch {
 	case images.Replace(lines.Text) == lines.Text:
-		return nil
 	case raw == lines.Text:
-		return m.replace(lines.Start, lines.End, images.Replace(raw))
+		m.replace(lines.Start, lines.End, images.Replace(raw))
+	default:
+		m.replace(lines.Start, lines.End, encode(images.Replace(lines.Text)))
 	}
-	return m.replace(lines.Start, lines.End, encode(images.Replace(lines.Text)))
 }
 
 // images translates the alternative texts of images in a text, and returns a replacer of the images. It leaves images whose
 // alternative text has Markdown signs that could end it.
-func (m *markdownFile) images(text string) (*strings.Replacer, error) {
+func (m *markdownFile) images(text string) *strings.Replacer {
 	const ends = "[]`<|\\"
 	var pairs []string
 	if !m.options.Also.Has(document.AlsoAlt) || !strings.Contains(text, "![") {
-		return strings.NewReplacer(), nil
+		return strings.NewReplacer()
 	}
 	for _, s := range m.parse(text).Spans {
 		raw := text[s.Start:s.End]
@@ -185,16 +177,13 @@ func (m *markdownFile) images(text string) (*strings.Replacer, error) {
 			continue
 		}
 		before, inner, after := trimmed(alt)
-		translation, err := m.translate(inner)
-		if err != nil {
-			return nil, err
-		}
+		translation := m.translate(inner)
 		if translation = oneLine(translation); strings.ContainsAny(translation, ends) {
 			translation = anySign.ReplaceAllString(translation, `\$0`)
 		}
 		pairs = append(pairs, raw, "!["+before+translation+after+"]("+rest)
 	}
-	return strings.NewReplacer(pairs...), nil
+	return strings.NewReplacer(pairs...)
 }
 
 // line returns a line of a block without its marks. breaks reports whether it ends in a hard line break.

@@ -6,7 +6,7 @@ import (
 )
 
 // mdx translates MDX: Markdown with JSX. Lines of tags, expressions, imports and exports stay.
-func mdx(p *pass) error { return withAnchors(p, true) }
+func mdx(p *pass) { withAnchors(p, true) }
 
 var (
 	fence = regexp.MustCompile("^[ \\t>]*(?:[-*+][ \\t]+)?(`{3,}|~{3,})")

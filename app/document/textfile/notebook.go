@@ -5,37 +5,29 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/document"
 	"dragoman/app/text/wrap"
 )
 
 // notebook translates Jupyter notebooks: Markdown cells are translated like Markdown documents.
-func notebook(p *pass) error {
-	root, err := p.readObject("notebook")
-	if err != nil {
-		return err
-	}
+func notebook(p *pass) {
+	root := p.readObject("notebook")
 	cells := root.member("cells")
 	if cells == nil {
-		return document.Refuse(nil, "the notebook has no cells, or is older than version 4: convert it by jupyter nbconvert --to notebook")
+		p.refuse(nil, "the notebook has no cells, or is older than version 4: convert it by jupyter nbconvert --to notebook")
 	}
-	if err := p.isList("notebook", cells); err != nil {
-		return err
-	}
+	p.isList("notebook", cells)
 	ascii := asciiEscapes(p.text)
 	for i := range cells.inner {
-		if err := p.cell(&cells.inner[i], ascii); err != nil {
-			return err
-		}
+		p.cell(&cells.inner[i], ascii)
 	}
-	return nil
 }
 
 // cell translates a Markdown cell.
-func (p *pass) cell(cell *jsonNode, ascii bool) error {
+func (p *pass) cell(cell *jsonNode, ascii bool) {
+	p.isList("notebook", cell)
 	source := cell.member("source")
-	if err := p.isList("notebook", cell); err != nil || source == nil || !p.has(cell, "cell_type", "markdown") {
-		return err
+	if source == nil || !p.has(cell, "cell_type", "markdown") {
+		return
 	}
 	raw := p.text[source.start:source.end]
 	list := source.inner
@@ -45,24 +37,19 @@ func (p *pass) cell(cell *jsonNode, ascii bool) error {
 	var lines []string
 	for i := range list {
 		if list[i].kind != jsontext.KindString {
-			return document.Refuse(nil, "the source of the cell in line %d is no text", p.lineNumber(source.start))
+			p.refuse(nil, "the source of the cell in line %d is no text", p.lineNumber(source.start))
 		}
 		lines = append(lines, p.unquoted(&list[i]))
 	}
 	text := strings.Join(lines, "")
-	translation, err := p.markdown(text)
-	if err != nil || translation == text {
-		return err
+	if translation := p.markdown(text); translation != text {
+		p.replace(source.start, source.end, sourceLike(raw, translation, ascii))
 	}
-	return p.replace(source.start, source.end, sourceLike(raw, translation, ascii))
 }
 
 // markdown translates a Markdown document inside this one.
-func (p *pass) markdown(text string) (string, error) {
-	release, err := p.hold(markdownMemory(text))
-	if err != nil {
-		return "", err
-	}
+func (p *pass) markdown(text string) string {
+	release := p.hold(markdownMemory(text))
 	defer release()
 	return p.within(text, markdown)
 }

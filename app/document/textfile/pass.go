@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"math"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/text/char"
 	"dragoman/app/text/language"
@@ -25,8 +25,7 @@ type pass struct {
 	encoding  encoding
 	options   document.Options
 	formatter formatter
-	isPage    bool                                          // of a book, whose attributes are translated on request
-	hold      func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
+	isPage    bool // of a book, whose attributes are translated on request
 
 	out        io.Writer
 	translator document.Translate
@@ -35,33 +34,33 @@ type pass struct {
 	untranslated bool // checkLanguage found no translation in the rest of the document
 }
 
-// run goes through the document, and checks its context.
-func (p *pass) run(rewrite func(p *pass) error) (err error) {
-	ended := char.Look(p.ctx, math.MaxInt, func(l *char.Looks) {
+// run goes through the document. The first error ends it, also that of its context; see [char.Looks].
+func (p *pass) run(rewrite func(p *pass)) error {
+	return char.Look(p.ctx, math.MaxInt, func(l *char.Looks) {
 		p.looks = l
-		err = rewrite(p)
+		rewrite(p)
+		p.copy(len(p.text))
 	})
-	if err = cmp.Or(ended, err); err != nil {
-		return err
-	}
-	return p.copy(len(p.text))
+}
+
+// refuse ends the pass with a [*document.Error].
+func (p *pass) refuse(err error, format string, args ...any) {
+	p.looks.Check(document.Refuse(err, format, args...))
 }
 
 // copy writes the document unchanged up to byte end.
-func (p *pass) copy(end int) error {
+func (p *pass) copy(end int) {
 	_, err := io.WriteString(p.out, p.text[p.at:end])
+	p.looks.Check(err)
 	p.at = end
-	return err
 }
 
 // replace writes the bytes before start unchanged, and text in place of [start, end).
-func (p *pass) replace(start, end int, text string) error {
-	if err := p.copy(start); err != nil {
-		return err
-	}
+func (p *pass) replace(start, end int, text string) {
+	p.copy(start)
 	p.at = end
 	_, err := io.WriteString(p.out, p.encoding.sections(p.withLineEnds(text, p.text[start:end])))
-	return err
+	p.looks.Check(err)
 }
 
 // withLineEnds returns text with the line ending of other, which it replaces, or of the document.
@@ -79,30 +78,36 @@ func (p *pass) withLineEnds(text, other string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, end, "\n"), "\n", end)
 }
 
+// hold takes memory for a part of the document before it is read.
+func (p *pass) hold(bytes int64) (release func()) {
+	release, err := budget.Hold(p.ctx, bytes)
+	p.looks.Check(err)
+	return release
+}
+
 // within rewrites a document inside this one and returns the result.
-func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
+func (p *pass) within(text string, rewrite func(p *pass)) string {
 	var out strings.Builder
-	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, isPage: p.isPage, hold: p.hold, out: &out, translator: p.translator}
-	err := rewrite(inner)
-	if err == nil {
-		err = inner.copy(len(text))
-	}
-	return out.String(), err
+	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, isPage: p.isPage, out: &out, translator: p.translator}
+	rewrite(inner)
+	inner.copy(len(text))
+	return out.String()
 }
 
 // translate returns the translation of a segment, which has no white space at its ends.
-func (p *pass) translate(text string) (string, error) {
+func (p *pass) translate(text string) string {
 	p.looks.Past(len(text))
 	plain, write := p.formatter.read(text)
 	translation, err := p.translator(plain)
-	if err != nil || translation == plain {
-		return text, err
+	p.looks.Check(err)
+	if translation == plain {
+		return text
 	}
 	translation = strings.TrimSpace(strings.Map(clean, strings.ReplaceAll(translation, "\r\n", "\n")))
 	if strings.Contains(text, "\r\n") {
 		translation = strings.ReplaceAll(translation, "\n", "\r\n")
 	}
-	return p.icuPlurals(write(translation), 0), nil
+	return p.icuPlurals(write(translation), 0)
 }
 
 // clean replaces characters that the formats cannot contain, and that no translation needs, by a space.
@@ -115,22 +120,27 @@ func clean(r rune) rune {
 
 // value translates text, which the bytes [start, end) stand for, and replaces them by the encoded translation. White space at the
 // ends stays, as does a text without a letter.
-func (p *pass) value(start, end int, text string, encode func(text string) string) error {
+func (p *pass) value(start, end int, text string, encode func(text string) string) {
 	p.looks.Past(1 + len(text))
 	before, inner, after := trimmed(text)
 	if !hasLetter(inner) {
-		return nil
+		return
 	}
-	translation, err := p.translate(inner)
-	if err != nil || translation == inner {
-		return err
+	if translation := p.translate(inner); translation != inner {
+		p.replace(start, end, encode(before+translation+after))
 	}
-	return p.replace(start, end, encode(before+translation+after))
+}
+
+// data is [pass.value] for a value of data or of messages, which may be code.
+func (p *pass) data(start, end int, text string, encode func(text string) string) {
+	if !p.isCode(text) {
+		p.value(start, end, text, encode)
+	}
 }
 
 // paragraph translates a paragraph, and replaces its lines by the encoded translation, which is one line.
-func (p *pass) paragraph(lines wrap.Paragraph, encode func(text string) string) error {
-	return p.value(lines.Start, lines.End, lines.Text, func(text string) string { return encode(oneLine(text)) })
+func (p *pass) paragraph(lines wrap.Paragraph, encode func(text string) string) {
+	p.value(lines.Start, lines.End, lines.Text, func(text string) string { return encode(oneLine(text)) })
 }
 
 // trimmed separates the white space at the ends of a text.
@@ -170,19 +180,17 @@ func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bo
 
 // checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in the rest of the document.
 // It returns the language to write, which keeps the region of the document's.
-func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) (string, error) {
+func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) string {
 	was, to := language.LocaleOf(code).Language, language.LocaleOf(p.options.To).Language
 	isSame := was != "" && language.Group(code) == language.Group(p.options.To) && language.SameScript(code, p.options.To)
 	if isSame && !strings.ContainsAny(p.options.To, "-_") {
-		return code, nil
+		return code
 	}
-	if was == "" || to == "" || isSame || p.options.Also.Has(document.AlsoSource) || p.untranslated {
-		return p.options.To, nil
+	isChecked := was != "" && to != "" && !isSame && !p.options.Also.Has(document.AlsoSource) && !p.untranslated
+	if p.untranslated = p.untranslated || isChecked && !p.isTranslated(rest, pattern); isChecked && !p.untranslated {
+		p.refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
 	}
-	if p.untranslated = !p.isTranslated(rest, pattern); p.untranslated {
-		return p.options.To, nil
-	}
-	return "", document.Refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
+	return p.options.To
 }
 
 // isTranslated reports whether pattern finds a translation in a text, other than one that is to be made again.

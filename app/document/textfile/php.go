@@ -3,8 +3,6 @@ package textfile
 import (
 	"regexp"
 	"strings"
-
-	"dragoman/app/document"
 )
 
 // phpToken matches a token of PHP.
@@ -12,9 +10,9 @@ var phpToken = regexp.MustCompile(`^(?:'(?:[^'\\]|\\(?s:.))*'|"(?:[^"\\]|\\(?s:.
 
 // php translates the strings of PHP that are values of arrays, elements of arrays that are set ($x['a'] = 'b'), and constants, not
 // keys, arguments or parts of an expression.
-func php(p *pass) error {
+func php(p *pass) {
 	if !strings.HasPrefix(strings.TrimSpace(p.text), "<?php") {
-		return document.Refuse(nil, "the file does not start with <?php")
+		p.refuse(nil, "the file does not start with <?php")
 	}
 	var open []bool        // whether each open bracket is that of an array
 	last, before := "", "" // the last tokens that are not white space
@@ -24,7 +22,7 @@ func php(p *pass) error {
 	for at := 0; at < len(p.text); {
 		token := p.text[at : at+p.looks.Find(phpToken, p.text[at:])[1]]
 		if strings.Contains(`'"`, token) || token == "/" && strings.HasPrefix(p.text[at:], "/*") {
-			return document.Refuse(nil, "the string or comment that starts in line %d is not closed", p.lineNumber(at))
+			p.refuse(nil, "the string or comment that starts in line %d is not closed", p.lineNumber(at))
 		}
 		from := at
 		at += len(token)
@@ -32,9 +30,7 @@ func php(p *pass) error {
 			continue
 		}
 		if start >= 0 && strings.Contains(",]);", token) {
-			if err := p.phpString(start, end); err != nil {
-				return err
-			}
+			p.phpString(start, end)
 		}
 		start = -1
 		isText := len(token) > 1 && (token[0] == '\'' || token[0] == '"')
@@ -50,7 +46,6 @@ func php(p *pass) error {
 		isSet = token == "=" && len(open) == 0 && (last == "]" || strings.EqualFold(before, "const")) || token == "," && len(open) == 1 && strings.EqualFold(called, "define")
 		last, before = token, last
 	}
-	return nil
 }
 
 // isBlankPHP reports whether a token is white space or a comment.
@@ -66,20 +61,17 @@ func isIndexed(token string) bool {
 var phpWord = regexp.MustCompile(`^[\w\\$]+$`)
 
 // phpString translates a string. One in double quotes with variables stays.
-func (p *pass) phpString(start, end int) error {
+func (p *pass) phpString(start, end int) {
 	raw := p.text[start+1 : end-1]
 	text, encode := readSingle.Replace(raw), func(text string) string { return "'" + writeSingle.Replace(text) + "'" }
 	if p.text[start] == '"' {
 		if phpVariable.MatchString(raw) || strings.Contains(raw, `\u{`) {
-			return nil
+			return
 		}
 		text = cEscape.ReplaceAllStringFunc(strings.ReplaceAll(raw, `\$`, "$"), readC)
 		encode = func(text string) string { return `"` + strings.ReplaceAll(escapeC.Replace(text), "$", `\$`) + `"` }
 	}
-	if p.isCode(text) {
-		return nil
-	}
-	return p.value(start, end, text, encode)
+	p.data(start, end, text, encode)
 }
 
 var (

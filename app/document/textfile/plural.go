@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"cmp"
 	"io"
 	"regexp"
 	"slices"
@@ -66,31 +65,26 @@ type form struct {
 
 // write writes bytes [start, end) of the document with the forms that the target language has. translate translates form i. Nothing
 // changes without forms, or behind start.
-func (f *forms) write(p *pass, start, end int, translate func(i int) error) error {
+func (f *forms) write(p *pass, start, end int, translate func(i int)) {
 	if len(f.list) == 0 || start < p.at {
-		return nil
+		return
 	}
-	if err := p.copy(start); err != nil {
-		return err
-	}
+	p.copy(start)
 	var made strings.Builder
 	out := p.out
 	p.out = &made
 	defer func() { p.out = out }()
 	for i := range f.list {
 		form := &f.list[i]
-		err := p.copy(form.start)
+		p.copy(form.start)
 		form.start = made.Len()
-		if err = cmp.Or(err, translate(i), p.copy(form.end)); err != nil {
-			return err
-		}
+		translate(i)
+		p.copy(form.end)
 		form.end = made.Len()
 	}
-	if err := p.copy(end); err != nil {
-		return err
-	}
+	p.copy(end)
 	_, err := io.WriteString(out, f.in(p.options.To, made.String()))
-	return err
+	p.looks.Check(err)
 }
 
 var (

@@ -11,14 +11,12 @@ import (
 )
 
 // po translates gettext's PO and POT: a msgid into its msgstr if that is empty.
-func po(p *pass) error {
+func po(p *pass) {
 	f := &poFile{pass: p}
 	for l := range wrap.Lines(p.text, "\r\n") {
-		if err := f.line(l); err != nil {
-			return err
-		}
+		f.line(l)
 	}
-	return f.finish()
+	f.finish()
 }
 
 // poFile goes through the entries of a catalogue.
@@ -49,21 +47,21 @@ var (
 )
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the previous one.
-func (f *poFile) line(l wrap.Line) error {
+func (f *poFile) line(l wrap.Line) {
 	raw := f.in(l)
 	if trimmed := strings.TrimSpace(raw); trimmed == "" || trimmed[0] == '#' {
-		err := f.finish()
+		f.finish()
 		switch {
 		case trimmed == "":
 			f.flags = ""
 		case strings.HasPrefix(trimmed, "#,"):
 			f.flags += trimmed
 		}
-		return err
+		return
 	}
 	m := poLine.FindStringSubmatchIndex(raw)
 	if m == nil {
-		return document.Refuse(nil, `line %d of the catalogue is neither a comment nor a keyword with a text in quotes, such as msgid "Hello"`, f.lineNumber(l.Start))
+		f.refuse(nil, `line %d of the catalogue is neither a comment nor a keyword with a text in quotes, such as msgid "Hello"`, f.lineNumber(l.Start))
 	}
 	joined := poJoint.ReplaceAllStringFunc(raw[m[4]:m[5]], func(found string) string {
 		if found[0] == '"' {
@@ -74,24 +72,21 @@ func (f *poFile) line(l wrap.Line) error {
 	start, end, text := l.Start+m[4]-1, l.Start+m[5]+1, cEscape.ReplaceAllStringFunc(joined, readC)
 	if m[2] < 0 {
 		if len(f.entry) == 0 {
-			return document.Refuse(nil, "the text in line %d of the catalogue has no keyword before it", f.lineNumber(l.Start))
+			f.refuse(nil, "the text in line %d of the catalogue has no keyword before it", f.lineNumber(l.Start))
 		}
 		last := &f.entry[len(f.entry)-1]
 		last.end, last.texts = end, append(last.texts, text)
-		return nil
+		return
 	}
 	keyword := raw[m[2]:m[3]]
 	if keyword == "msgctxt" || keyword == "msgid" && len(f.entry) > 0 && f.entry[len(f.entry)-1].keyword != "msgctxt" {
-		if err := f.finish(); err != nil {
-			return err
-		}
+		f.finish()
 	}
 	f.entry = append(f.entry, poField{keyword, start, end, []string{text}})
-	return nil
 }
 
 // finish translates the current entry.
-func (f *poFile) finish() error {
+func (f *poFile) finish() {
 	entry := f.entry
 	f.entry = nil
 	texts := map[string]string{}
@@ -118,7 +113,8 @@ func (f *poFile) finish() error {
 	_, inContext := texts["msgctxt"]
 	if text, ok := texts["msgid"]; ok && text == "" && !inContext && !f.header && texts["msgstr"] != "" {
 		f.header = true
-		return f.head(entry[len(entry)-1])
+		f.head(entry[len(entry)-1])
+		return
 	}
 	plural, hasPlural := texts["msgid_plural"]
 	if f.options.Also.Has(document.AlsoSource) && len(entry) > 0 {
@@ -138,7 +134,8 @@ func (f *poFile) finish() error {
 		source, n, keyword := texts["msgid"], formNumber(field.keyword), ""
 		switch {
 		case isNew && n >= f.rule.forms && i > 0:
-			return f.replace(entry[i-1].end, entry[len(entry)-1].end, "")
+			f.replace(entry[i-1].end, entry[len(entry)-1].end, "")
+			return
 		case !hasPlural:
 		case f.rule == nil && (n > 0 || forms == 1), f.rule != nil && !f.rule.ofSingular(n, source, plural):
 			source = plural
@@ -146,12 +143,9 @@ func (f *poFile) finish() error {
 		if field.texts == nil {
 			keyword = f.lineEnd + field.keyword + " "
 		}
-		if err := f.value(field.start, field.end, source, func(text string) string { return keyword + f.quoted(text) }); err != nil {
-			return err
-		}
+		f.value(field.start, field.end, source, func(text string) string { return keyword + f.quoted(text) })
 		texts[field.keyword] = source // only once
 	}
-	return nil
 }
 
 // asSource makes the translations of an entry its texts, and returns the one for the plural.
@@ -176,9 +170,7 @@ func (f *poFile) quoteIn(start int) func(text string) string {
 	}
 	at := strings.LastIndexAny(f.text[:start], "\r\n") + 1
 	return func(text string) string {
-		if err := f.replace(at, at, "#, fuzzy"+f.lineEnd); err != nil {
-			return "" // the next write fails alike
-		}
+		f.replace(at, at, "#, fuzzy"+f.lineEnd)
 		f.quoted = f.quote
 		return f.quote(text)
 	}
@@ -199,7 +191,7 @@ var (
 )
 
 // head sets the language in the header, and the encoding if a template leaves it open.
-func (f *poFile) head(field poField) error {
+func (f *poFile) head(field poField) {
 	raw := f.text[field.start:field.end]
 	charset := ""
 	if m := poCharset.FindStringSubmatch(raw); m != nil {
@@ -208,17 +200,14 @@ func (f *poFile) head(field poField) error {
 	switch charset {
 	case "", "UTF-8", "UTF8", "ASCII", "US-ASCII", "CHARSET":
 	default:
-		return document.Refuse(nil, "the catalogue is in %s: convert it by msgconv --to-code=UTF-8", charset)
+		f.refuse(nil, "the catalogue is in %s: convert it by msgconv --to-code=UTF-8", charset)
 	}
 	if f.options.To == "" {
-		return nil
+		return
 	}
 	raw = poCharset.ReplaceAllLiteralString(raw, "charset=UTF-8")
 	was, _ := f.field(raw, poLanguage, "")
-	to, err := f.checkLanguage(was, f.text[field.end:], poTranslated)
-	if err != nil {
-		return err
-	}
+	to := f.checkLanguage(was, f.text[field.end:], poTranslated)
 	_, set := f.field(raw, poLanguage, "Language: "+posix(to))
 	rule, _ := f.field(raw, poPlurals, "")
 	f.rule = readRule(rule, f.options.To)
@@ -227,7 +216,7 @@ func (f *poFile) head(field poField) error {
 		f.rule = readRule(usual, f.options.To)
 		_, set = f.field(set, poPlurals, "Plural-Forms: "+usual)
 	}
-	return f.replace(field.start, field.end, set)
+	f.replace(field.start, field.end, set)
 }
 
 // field returns the value of a field of the header, and the header with another line for it.

@@ -8,7 +8,7 @@ import (
 )
 
 // properties translates the values of Java's .properties.
-func properties(p *pass) error {
+func properties(p *pass) {
 	p.formatter = java
 	escape := p.encoding.form == latin1.form || char.IsASCII(p.text)
 	list := p.linesOf("\r\n")
@@ -24,11 +24,8 @@ func properties(p *pass) error {
 		end := list[i].End
 		start := l.End - len(raw) // start of the key
 		start += len(propertyKey.FindString(p.text[start:end]))
-		if err := property(p, start, end, escape); err != nil {
-			return err
-		}
+		property(p, start, end, escape)
 	}
-	return nil
 }
 
 const propertySpace = " \t\f"
@@ -42,12 +39,9 @@ func continues(raw string) bool {
 var propertyKey = regexp.MustCompile(`^(?:[^\\=: \t\f]|\\(?s:.|$))*(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?:[=:](?:[ \t\f]|\\(?:\r\n|\r|\n))*)?`)
 
 // property translates a value.
-func property(p *pass, start, end int, escape bool) error {
+func property(p *pass, start, end int, escape bool) {
 	value := propertyEscape.ReplaceAllStringFunc(p.text[start:end], readProperty)
-	if p.isCode(value) {
-		return nil
-	}
-	return p.value(start, end, value, func(text string) string {
+	p.data(start, end, value, func(text string) string {
 		text = writeProperty.Replace(text)
 		if strings.HasPrefix(text, " ") {
 			text = `\` + text

@@ -10,16 +10,17 @@ import (
 
 // qt translates Qt's .ts: sources into empty translations. Existing translations stay, also unfinished ones and ones of obsolete
 // sources. Translations are marked as unfinished.
-func qt(p *pass) error {
+func qt(p *pass) {
 	m := &qtMessage{}
-	return xmlFormat{"TS", "is no translation of Qt", func(x *xmlReader, e *xmlElement) error {
+	xmlFormat{"TS", "is no translation of Qt", func(x *xmlReader, e *xmlElement) {
 		switch {
 		case len(x.open) == 1:
-			return x.setLanguage(e, "language")
+			x.setLanguage(e, "language")
+
 		case e.name == "message":
 			*m = qtMessage{start: e.start, open: true, numerus: e.attribute("numerus") == "yes"}
 		}
-		return nil
+
 	}, m.ended}.read(p)
 }
 
@@ -38,13 +39,14 @@ type qtMessage struct {
 const maxForms = 10
 
 // ended handles an end tag.
-func (m *qtMessage) ended(x *xmlReader, e *xmlElement) error {
+func (m *qtMessage) ended(x *xmlReader, e *xmlElement) {
 	switch {
 	case e.name == "source" && x.parent() == "message":
 		m.source, m.open = e.text, m.open && (e.text != "" || e.inner == e.innerEnd)
 	case e.name == "message" && m.open && e.start == m.start:
 		m.open = false
-		return m.fill(x)
+		m.fill(x)
+
 	case (e.name == "numerusform" || e.name == "lengthvariant") && m.translation == nil && m.within(x):
 		if last := len(m.forms) - 1; last < 0 || m.forms[last].start < e.start { // not a form with variants
 			m.forms = append(m.forms, *e)
@@ -53,7 +55,6 @@ func (m *qtMessage) ended(x *xmlReader, e *xmlElement) error {
 		translation := *e
 		m.translation = &translation
 	}
-	return nil
 }
 
 // within reports whether the element is in the message's translation, or in a form of it.
@@ -66,13 +67,13 @@ func (m *qtMessage) within(x *xmlReader) bool {
 }
 
 // fill translates the message if it has no translation.
-func (m *qtMessage) fill(x *xmlReader) error {
+func (m *qtMessage) fill(x *xmlReader) {
 	before, inner, after := trimmed(m.source)
 	if m.translation == nil || !hasLetter(inner) {
-		return nil
+		return
 	}
 	if sort := m.translation.attribute("type"); sort != "" && sort != "unfinished" {
-		return nil
+		return
 	}
 	isEmpty := func(e xmlElement) bool { return strings.TrimSpace(x.text[e.inner:e.innerEnd]) == "" }
 	if x.options.Also.Has(document.AlsoSource) {
@@ -90,14 +91,14 @@ func (m *qtMessage) fill(x *xmlReader) error {
 		empty = []xmlElement{*m.translation}
 	}
 	if len(empty) == 0 {
-		return nil
+		return
 	}
 	if len(empty) > maxForms {
-		return document.Refuse(nil, "the message in line %d has more than %d forms of a plural", x.lineNumber(m.start), maxForms)
+		x.refuse(nil, "the message in line %d has more than %d forms of a plural", x.lineNumber(m.start), maxForms)
 	}
-	translation, err := x.translate(inner)
-	if err != nil || translation == inner {
-		return err
+	translation := x.translate(inner)
+	if translation == inner {
+		return
 	}
 	t, text := m.translation, xmlText.Replace(before+translation+after)
 	tag := xmlpart.SetAttribute(x.text[t.start:t.inner], "type", "unfinished")
@@ -107,20 +108,16 @@ func (m *qtMessage) fill(x *xmlReader) error {
 		if len(m.forms) > 0 {
 			indent, end = x.text[t.inner:m.forms[0].start], x.text[m.forms[len(m.forms)-1].end:t.innerEnd]
 		}
-		return x.put(t, tag, strings.Repeat(indent+"<numerusform>"+text+"</numerusform>", n)+end)
+		x.put(t, tag, strings.Repeat(indent+"<numerusform>"+text+"</numerusform>", n)+end)
+		return
+	} else if len(m.forms) == 0 {
+		x.put(t, tag, text)
+		return
 	}
-	if len(m.forms) == 0 {
-		return x.put(t, tag, text)
-	}
-	if err := x.replace(t.start, t.inner, tag); err != nil {
-		return err
-	}
+	x.replace(t.start, t.inner, tag)
 	for _, form := range empty {
-		if err := x.put(&form, x.text[form.start:form.inner], text); err != nil {
-			return err
-		}
+		x.put(&form, x.text[form.start:form.inner], text)
 	}
-	return nil
 }
 
 // qtForms returns the number of plural forms that Qt has for a language, or 0 if it is not known.

@@ -6,13 +6,12 @@ import (
 )
 
 // resx translates .NET resources: their strings, but not the designer's properties of forms.
-func resx(p *pass) error {
+func resx(p *pass) {
 	isForm := formName.MatchString(p.text)
-	return xmlFormat{"root", "has no resources of .NET", nil, func(x *xmlReader, e *xmlElement) error {
-		if e.name != "value" || x.parent() != "data" || p.isCode(e.text) || !isString(&x.open[len(x.open)-2], isForm) {
-			return nil
+	xmlFormat{"root", "has no resources of .NET", nil, func(x *xmlReader, e *xmlElement) {
+		if e.name == "value" && x.parent() == "data" && isString(&x.open[len(x.open)-2], isForm) {
+			x.data(e.inner, e.innerEnd, e.text, xmlText.Replace)
 		}
-		return x.value(e.inner, e.innerEnd, e.text, xmlText.Replace)
 	}}.read(p)
 }
 

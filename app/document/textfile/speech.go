@@ -36,7 +36,7 @@ func timesOf(line string, number int) cueTimes {
 
 // read collects the speeches in lines of the current cue.
 func (c *cues) read(text []wrap.Line) {
-	_ = c.eachSpeech(text, func(lines []wrap.Line) error {
+	c.eachSpeech(text, func(lines []wrap.Line) {
 		c.speeches = append(c.speeches, speech{slices.Clone(lines), c.cue})
 		for _, l := range lines {
 			for _, r := range c.in(l) {
@@ -47,7 +47,7 @@ func (c *cues) read(text []wrap.Line) {
 				}
 			}
 		}
-		return nil
+
 	})
 }
 
@@ -55,19 +55,17 @@ func (c *cues) read(text []wrap.Line) {
 const mostJoined, longestPause = 6, 2000
 
 // translateAll translates the speeches. A sentence over several cues is one text.
-func (c *cues) translateAll() error {
+func (c *cues) translateAll() {
 	var parts []cuePart
 	for _, s := range c.speeches {
 		next := c.part(s)
 		if n := len(parts); n > 0 && (n == mostJoined || !c.continues(parts[n-1], next)) {
-			if err := c.sentence(parts); err != nil {
-				return err
-			}
+			c.sentence(parts)
 			parts = parts[:0]
 		}
 		parts = append(parts, next)
 	}
-	return c.sentence(parts)
+	c.sentence(parts)
 }
 
 // The widths of a line: letters, or ideographs, which are twice as wide.
@@ -172,12 +170,13 @@ var tagName = regexp.MustCompile(`^<\w+`)
 
 // sentence translates a sentence. It distributes the translation over the lines of its cue, or divides it between several cues by
 // their times.
-func (c *cues) sentence(parts []cuePart) error {
+func (c *cues) sentence(parts []cuePart) {
 	switch len(parts) {
 	case 0:
-		return nil
+		return
 	case 1:
-		return c.paragraph(parts[0].Paragraph, func(text string) string { return c.rows(c.escape(text), parts[0]) })
+		c.paragraph(parts[0].Paragraph, func(text string) string { return c.rows(c.escape(text), parts[0]) })
+		return
 	}
 	text := ""
 	for i, s := range parts {
@@ -187,11 +186,11 @@ func (c *cues) sentence(parts []cuePart) error {
 		text += s.text
 	}
 	if !hasLetter(text) {
-		return nil
+		return
 	}
-	translation, err := c.translate(text)
-	if err != nil || translation == text {
-		return err
+	translation := c.translate(text)
+	if translation == text {
+		return
 	}
 	styles := ""
 	for i, piece := range c.divide(c.escape(oneLine(translation)), parts) {
@@ -202,11 +201,8 @@ func (c *cues) sentence(parts []cuePart) error {
 			styles += tag
 			piece += "</" + strings.TrimPrefix(tagName.FindString(tag), "<") + ">"
 		}
-		if err := c.replace(parts[i].start, parts[i].end, c.rows(piece, parts[i])); err != nil {
-			return err
-		}
+		c.replace(parts[i].start, parts[i].end, c.rows(piece, parts[i]))
 	}
-	return nil
 }
 
 // divide divides a text between cues in proportion to their times. A division behind a comma may be half a part away.

@@ -3,21 +3,17 @@ package textfile
 import (
 	"regexp"
 	"strings"
-
-	"dragoman/app/document"
 )
 
 // appleStrings translates the values of Apple's .strings.
-func appleStrings(p *pass) error {
+func appleStrings(p *pass) {
 	p.formatter = print
 	s := &stringsFile{pass: p}
 	for {
-		if err := s.space(); err != nil || s.next == len(p.text) {
-			return err
+		if s.space(); s.next == len(p.text) {
+			return
 		}
-		if err := s.pair(); err != nil {
-			return err
-		}
+		s.pair()
 	}
 }
 
@@ -44,48 +40,42 @@ func (s *stringsFile) skip(pattern *regexp.Regexp) string {
 }
 
 // space reads white space and comments.
-func (s *stringsFile) space() error {
+func (s *stringsFile) space() {
 	if s.skip(stringsSpace); strings.HasPrefix(s.text[s.next:], "/*") {
-		return document.Refuse(nil, "the comment that starts in line %d is not closed", s.lineNumber(s.next))
+		s.refuse(nil, "the comment that starts in line %d is not closed", s.lineNumber(s.next))
 	}
-	return nil
 }
 
 // pair reads a key, a value and the signs around them.
-func (s *stringsFile) pair() error {
+func (s *stringsFile) pair() {
 	if s.skip(stringsWord) == "" {
-		return s.refuse("a text in quotes")
+		s.lacks("a text in quotes")
 	}
 	if s.sign(";") { // the key is also the value
-		return nil
+		return
 	}
 	if !s.sign("=") {
-		return s.refuse("an = after the key")
+		s.lacks("an = after the key")
 	}
-	if err := s.space(); err != nil {
-		return err
-	}
+	s.space()
 	start := s.next
 	value := s.skip(stringsWord)
 	end := s.next
 	switch {
 	case value == "":
-		return s.refuse("a text in quotes")
+		s.lacks("a text in quotes")
 	case !s.sign(";"):
-		return s.refuse("a ; after the value")
+		s.lacks("a ; after the value")
 	case value[0] != '"':
-		return nil
+		return
 	}
 	text := cEscape.ReplaceAllStringFunc(value[1:len(value)-1], readC)
-	if s.isCode(text) {
-		return nil
-	}
-	return s.value(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })
+	s.data(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })
 }
 
 // sign reads a sign behind white space, and reports whether it was there.
 func (s *stringsFile) sign(sign string) bool {
-	_ = s.space() // an error means that there is no sign
+	s.space()
 	found := strings.HasPrefix(s.text[s.next:], sign)
 	if found {
 		s.next += len(sign)
@@ -93,6 +83,6 @@ func (s *stringsFile) sign(sign string) bool {
 	return found
 }
 
-func (s *stringsFile) refuse(wanted string) error {
-	return document.Refuse(nil, `line %d has not %s: pairs are written "key" = "value";`, s.lineNumber(s.next), wanted)
+func (s *stringsFile) lacks(wanted string) {
+	s.refuse(nil, `line %d has not %s: pairs are written "key" = "value";`, s.lineNumber(s.next), wanted)
 }

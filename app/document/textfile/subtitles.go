@@ -5,7 +5,6 @@ import (
 	"sort"
 	"strings"
 
-	"dragoman/app/document"
 	"dragoman/app/text/wrap"
 )
 
@@ -13,49 +12,44 @@ import (
 var timing = regexp.MustCompile(`^\s*(?:\d+:)?\d+:\d+[.,:]\d+\s*-->\s*(?:\d+:)?\d+:\d+[.,:]\d+(?:\s.*)?$`)
 
 // srt translates SubRip. Text behind an empty line belongs to the previous cue.
-func srt(p *pass) error {
+func srt(p *pass) {
 	c := cues{pass: p, timing: timing, lines: p.linesOf("\r\n"), escape: func(text string) string { return strings.ReplaceAll(text, "-->", "->") }}
-	return c.run(0)
+	c.run(0)
 }
 
 // sbv translates YouTube's subtitles.
-func sbv(p *pass) error {
+func sbv(p *pass) {
 	c := cues{pass: p, timing: sbvTiming, lines: p.linesOf("\r\n"), escape: func(text string) string { return text }}
-	return c.run(0)
+	c.run(0)
 }
 
 var sbvTiming = regexp.MustCompile(`^(?:\d+:)?\d+:\d+\.\d+,(?:\d+:)?\d+:\d+\.\d+\s*$`)
 
 // lrc translates lyrics: the text behind the times of each line.
-func lrc(p *pass) error {
+func lrc(p *pass) {
 	for _, l := range p.linesOf("\r\n") {
 		if mark := lrcTimes.FindString(p.in(l)); mark != "" {
 			l.Start += len(mark)
 			raw := strings.TrimLeft(p.in(l), "[<")
-			if err := p.value(l.End-len(raw), l.End, raw, oneLine); err != nil {
-				return err
-			}
+			p.value(l.End-len(raw), l.End, raw, oneLine)
 		}
 	}
-	return nil
 }
 
 var lrcTimes = regexp.MustCompile(`^\s*(?:\[\d+:\d+(?:[.:]\d+)?\])+`)
 
 // vtt translates WebVTT. Blocks without times are headers, notes, styles and regions.
-func vtt(p *pass) error {
+func vtt(p *pass) {
 	c := cues{pass: p, timing: timing, lines: p.linesOf("\r\n"), escape: escapeCue, blocks: true}
 	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].End]) {
-		return document.Refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
+		p.refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
 	}
 	for i := 1; i < len(c.lines) && p.options.To != "" && c.line(i) != ""; i++ {
 		if m := vttLanguage.FindStringSubmatchIndex(c.line(i)); m != nil {
-			if err := p.replace(c.lines[i].Start+m[2], c.lines[i].Start+m[3], p.options.To); err != nil {
-				return err
-			}
+			p.replace(c.lines[i].Start+m[2], c.lines[i].Start+m[3], p.options.To)
 		}
 	}
-	return c.run(1)
+	c.run(1)
 }
 
 var vttLanguage = regexp.MustCompile(`^Language:\s*([\w-]+)\s*$`)
@@ -81,7 +75,7 @@ func (c *cues) isTiming(i int) bool {
 }
 
 // run translates the cues from a line on.
-func (c *cues) run(from int) error {
+func (c *cues) run(from int) {
 	shown, found := false, false // whether a cue is open, and whether there was one
 	starts := -1                 // the line of the times of the next cue
 	var text []wrap.Line         // lines of the cue, up to an empty line
@@ -101,10 +95,10 @@ func (c *cues) run(from int) error {
 		}
 	}
 	if !found && strings.TrimSpace(c.text) != "" && !c.blocks {
-		return document.Refuse(nil, "the file has no line with the times of a subtitle, such as 00:00:01,000 --> 00:00:03,000")
+		c.refuse(nil, "the file has no line with the times of a subtitle, such as 00:00:01,000 --> 00:00:03,000")
 	}
 	c.read(text)
-	return c.translateAll()
+	c.translateAll()
 }
 
 // isName reports whether a line is the number of the next cue.
@@ -114,7 +108,7 @@ func (c *cues) isName(i int) bool {
 
 // eachSpeech calls each with the lines of each speech in a cue: a new one starts with another speaker, and behind an empty line.
 // The name of a speaker and the description of a sound are speeches.
-func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) error {
+func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line)) {
 	isEmpty := func(l wrap.Line) bool { return strings.TrimSpace(p.in(l)) == "" }
 	for len(text) > 0 {
 		if isEmpty(text[0]) {
@@ -124,9 +118,7 @@ func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) 
 		if at, end := labelOf(p.in(text[0])); end > 0 {
 			start := text[0].Start
 			text[0].Start += end
-			if err := each([]wrap.Line{{Start: start + at[0], End: start + at[1]}}); err != nil {
-				return err
-			}
+			each([]wrap.Line{{Start: start + at[0], End: start + at[1]}})
 			continue
 		}
 		n := 1
@@ -137,12 +129,9 @@ func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) 
 		if text[0].Start += len(mark); strings.ContainsAny(mark, "♪♫#") {
 			text[n-1].End -= len(songEnd.FindString(p.in(text[n-1])))
 		}
-		if err := each(text[:n]); err != nil {
-			return err
-		}
+		each(text[:n])
 		text = text[n:]
 	}
-	return nil
 }
 
 // speaker matches the start of a line that does not continue the previous one.

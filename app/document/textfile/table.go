@@ -10,16 +10,16 @@ import (
 )
 
 // csv translates tables with cells separated by commas, semicolons, tabs or bars.
-func csv(p *pass) error {
+func csv(p *pass) {
 	t := table{pass: p}
 	t.separator = t.guess()
-	return t.run()
+	t.run()
 }
 
 // tsv translates tables with cells separated by tabs.
-func tsv(p *pass) error {
+func tsv(p *pass) {
 	t := table{pass: p, separator: '\t'}
-	return t.run()
+	t.run()
 }
 
 // table goes through the cells of a table. encoding/csv would not tell how cells were quoted.
@@ -35,7 +35,8 @@ type cell struct {
 	start, end int // with quotes
 	text       string
 	quoted     bool
-	last       bool // last of its row
+	last       bool  // last of its row
+	fault      error // why it cannot be read, and the table neither
 }
 
 // guess returns the separator with which the first row that is no comment has the most cells, or that of Excel's sep= line.
@@ -51,12 +52,8 @@ func (t *table) guess() byte {
 	}
 	for i := range len(separators) {
 		t.at, t.separator = start, separators[i]
-		rows, err := t.head(1)
-		cells := len(slices.Concat(rows...))
-		if err != nil {
-			cells++ // the cell that run will refuse
-		}
-		if cells > most {
+		cells := 0
+		if t.row(func(int, cell) { cells++ }); cells > most {
 			best, most = separators[i], cells
 		}
 	}
@@ -67,68 +64,50 @@ func (t *table) guess() byte {
 const separators = "\t;,|"
 
 // row reads a row, and calls each with its cells and their numbers from 1 on.
-func (t *table) row(each func(column int, c cell) error) error {
+func (t *table) row(each func(column int, c cell)) {
 	for column, more := 1, t.at < len(t.text); more; column++ {
-		c, err := t.next()
+		c := t.next()
 		t.looks.Past(1 + c.end - c.start)
-		if err == nil {
-			err = each(column, c)
-		}
-		if err != nil {
-			return err
-		}
+		each(column, c)
 		more = !c.last
 	}
-	return nil
 }
 
 // head returns the texts of the first rows, without white space at their ends, and at most one beyond the columns that may be.
-func (t *table) head(rows int) (list [][]string, err error) {
+func (t *table) head(rows int) (list [][]string) {
 	defer func(at int) { t.at = at }(t.at)
-	for len(list) < rows && t.at < len(t.text) && err == nil {
+	for len(list) < rows && t.at < len(t.text) {
 		var row []string
-		err = t.row(func(column int, c cell) error {
-			if column <= maxColumns+1 {
+		t.row(func(column int, c cell) {
+			if t.looks.Check(c.fault); column <= maxColumns+1 {
 				row = append(row, strings.TrimSpace(c.text))
 			}
-			return nil
 		})
 		list = append(list, row)
 	}
-	return list, err
+	return list
 }
 
-func (t *table) run() error {
-	header, err := t.choose()
-	if err != nil {
-		return err
-	}
+func (t *table) run() {
+	header := t.choose()
 	for first := true; t.at < len(t.text); first = false {
-		err := t.row(func(column int, c cell) error {
-			if first && header || t.chosen != nil && !t.chosen[column] || t.isCode(c.text) {
-				return nil
+		t.row(func(column int, c cell) {
+			t.looks.Check(c.fault)
+			if !(first && header) && (t.chosen == nil || t.chosen[column]) {
+				t.data(c.start, c.end, c.text, func(text string) string { return t.encode(c, text) })
 			}
-			return t.value(c.start, c.end, c.text, func(text string) string { return t.encode(c, text) })
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // choose finds the requested columns. header reports whether the first row has their names.
-func (t *table) choose() (header bool, err error) {
+func (t *table) choose() (header bool) {
 	if len(t.options.Columns) == 0 {
 		return t.header()
 	}
-	rows, err := t.head(1)
-	names := slices.Concat(rows...)
-	if err == nil && len(names) > maxColumns {
-		err = document.Refuse(nil, "the table has more than %d columns", maxColumns)
-	}
-	if err != nil {
-		return false, err
+	names := slices.Concat(t.head(1)...)
+	if len(names) > maxColumns {
+		t.refuse(nil, "the table has more than %d columns", maxColumns)
 	}
 	t.chosen = map[int]bool{}
 	for _, name := range t.options.Columns {
@@ -140,33 +119,33 @@ func (t *table) choose() (header bool, err error) {
 		case notNumber == nil && number >= 1 && number <= len(names):
 			t.chosen[number] = true
 		default:
-			return false, document.Refuse(nil, "the table has no column %q: name some of %s, or their numbers from 1 to %d",
+			t.refuse(nil, "the table has no column %q: name some of %s, or their numbers from 1 to %d",
 				name, quoteAll(names), len(names))
 		}
 	}
-	return header, nil
+	return header
 }
 
 // header reports whether the first row stays.
-func (t *table) header() (bool, error) {
+func (t *table) header() bool {
 	switch t.options.Header {
 	case document.HeaderKeep:
-		return true, nil
+		return true
 	case document.HeaderTranslate:
-		return false, nil
+		return false
 	}
-	rows, err := t.head(2)
+	rows := t.head(2)
 	areNames := func(row []string) bool {
 		return !slices.ContainsFunc(row, func(name string) bool { return !columnName.MatchString(name) })
 	}
-	if err != nil || len(rows) < 2 || len(rows[0]) < 2 || !areNames(rows[0]) || areNames(rows[1]) ||
+	if len(rows) < 2 || len(rows[0]) < 2 || !areNames(rows[0]) || areNames(rows[1]) ||
 		len(slices.Compact(slices.Sorted(slices.Values(rows[0])))) < len(rows[0]) {
-		return false, err
+		return false
 	}
 	if t.options.HeaderKept != nil {
 		t.options.HeaderKept()
 	}
-	return true, nil
+	return true
 }
 
 // columnName matches a name as programs use it. A table that continues with such words is a list of words.
@@ -186,12 +165,13 @@ func quoteAll(names []string) string {
 }
 
 // next reads a cell, and the separator or line end behind it.
-func (t *table) next() (cell, error) {
+func (t *table) next() cell {
 	c := cell{start: t.at}
 	if t.at < len(t.text) && t.text[t.at] == '"' {
 		end, ok := quotedEnd(t.text, t.at)
 		if !ok {
-			return c, document.Refuse(nil, "the quote that a cell starts with in line %d is not closed", t.lineNumber(t.at))
+			c.last, c.fault = true, document.Refuse(nil, "the quote that a cell starts with in line %d is not closed", t.lineNumber(t.at))
+			return c
 		}
 		c.quoted, c.end = true, end
 		c.text = strings.ReplaceAll(t.text[c.start+1:end-1], `""`, `"`)
@@ -212,9 +192,9 @@ func (t *table) next() (cell, error) {
 		c.last = true
 		t.at += len(lineEnd(t.text[t.at:]))
 	default:
-		return c, document.Refuse(nil, "a cell in line %d goes on behind its closing quote: double the quotes within it", t.lineNumber(t.at))
+		c.last, c.fault = true, document.Refuse(nil, "a cell in line %d goes on behind its closing quote: double the quotes within it", t.lineNumber(t.at))
 	}
-	return c, nil
+	return c
 }
 
 // quotedEnd returns the end of the cell that starts with a quote at byte i.

@@ -8,27 +8,27 @@ import (
 )
 
 // tmx translates translation memories: a unit without the target language gets a variant in it, or its empty variant a text.
-func tmx(p *pass) error {
+func tmx(p *pass) {
 	var u tmxUnit
 	from := p.options.From
-	return xmlFormat{"tmx", "is no TMX", func(x *xmlReader, e *xmlElement) error {
+	xmlFormat{"tmx", "is no TMX", func(x *xmlReader, e *xmlElement) {
 		if lang := e.attribute("srclang"); p.options.From == "" && lang != "" && lang != "*all*" && (e.name == "header" || e.name == "tu") {
 			from = lang
 		}
 		if e.name == "tu" {
 			u = tmxUnit{start: e.start}
 		}
-		return nil
-	}, func(x *xmlReader, e *xmlElement) error {
+	}, func(x *xmlReader, e *xmlElement) {
 		switch {
 		case e.name == "seg" && x.parent() == "tuv":
 			u.segment = *e
 		case e.name == "tuv" && u.segment.start > e.start:
 			u.add(*e, from, p.options.To)
 		case e.name == "tu" && e.start == u.start && u.source.end > 0:
-			return u.fill(x)
+			u.fill(x)
+
 		}
-		return nil
+
 	}}.read(p)
 }
 
@@ -57,17 +57,16 @@ func isLanguage(code, other string) bool {
 }
 
 // fill translates the unit if it has no text in the target language.
-func (u *tmxUnit) fill(x *xmlReader) error {
+func (u *tmxUnit) fill(x *xmlReader) {
 	isNew, lang := u.target.end == 0, u.source.attribute("lang")
 	if x.options.From != "" && lang != "" && !isLanguage(lang, x.options.From) || !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" {
-		return nil
+		return
 	}
-	translation, isChanged, err := x.content(&u.text, x.translate)
-	if err != nil || !isChanged || x.options.To == "" {
-		return err
+	switch translation, isChanged := x.content(&u.text, x.translate); {
+	case !isChanged || x.options.To == "":
+	case isNew:
+		x.insert(&u.source, `<tuv xml:lang="`+xmlpart.EscapeAttribute(x.options.To)+`"><seg>`+translation+"</seg></tuv>")
+	default:
+		x.put(&u.old, x.text[u.old.start:u.old.inner], translation)
 	}
-	if !isNew {
-		return x.put(&u.old, x.text[u.old.start:u.old.inner], translation)
-	}
-	return x.insert(&u.source, `<tuv xml:lang="`+xmlpart.EscapeAttribute(x.options.To)+`"><seg>`+translation+"</seg></tuv>")
 }

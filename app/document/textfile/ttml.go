@@ -8,11 +8,12 @@ import (
 )
 
 // ttml translates TTML, also in the variants of iTunes (ITT) and old programs (DFXP): the text of each p, in as many lines.
-func ttml(p *pass) error {
+func ttml(p *pass) {
 	within := 0 // number of open p elements
-	return xmlFormat{"tt", "is no TTML", func(x *xmlReader, e *xmlElement) error {
+	xmlFormat{"tt", "is no TTML", func(x *xmlReader, e *xmlElement) {
 		if len(x.open) == 1 {
-			return x.setLanguage(e, "xml:lang")
+			x.setLanguage(e, "xml:lang")
+			return
 		}
 		if e.name == "p" {
 			within++
@@ -20,17 +21,16 @@ func ttml(p *pass) error {
 		if lang := e.attribute("lang"); lang != "" && p.options.From != "" && !isLanguage(lang, p.options.From) {
 			e.stays = true
 		} else if lang != "" && (within == 0 || within == 1 && e.name == "p") {
-			return x.setLanguage(e, "xml:lang")
+			x.setLanguage(e, "xml:lang")
+
 		}
-		return nil
-	}, func(x *xmlReader, e *xmlElement) error {
-		if e.name != "p" {
-			return nil
+	}, func(x *xmlReader, e *xmlElement) {
+		if e.name == "p" {
+			within--
 		}
-		if within--; within > 0 || e.stays {
-			return nil
+		if e.name == "p" && within == 0 && !e.stays {
+			p.captions(p.unwrapped(wrap.Line{Start: e.inner, End: e.innerEnd}), e.preserve)
 		}
-		return p.captions(p.unwrapped(wrap.Line{Start: e.inner, End: e.innerEnd}), e.preserve)
 	}}.read(p)
 }
 
@@ -60,7 +60,7 @@ var captionBreak = regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|(<(?:\
 
 // captions translates the content of a p, speech by speech. If an element spans several speeches, all are one text. If the document
 // preserves white space, line ends are line breaks.
-func (p *pass) captions(inner wrap.Line, preserve bool) error {
+func (p *pass) captions(inner wrap.Line, preserve bool) {
 	var ends [][]int
 	for _, m := range captionBreak.FindAllStringSubmatchIndex(p.in(inner), -1) {
 		if m[2] >= 0 || m[4] >= 0 && preserve {
@@ -69,33 +69,34 @@ func (p *pass) captions(inner wrap.Line, preserve bool) error {
 	}
 	lines := cutLines(inner, ends)
 	whole := true
-	err := p.eachSpeech(append([]wrap.Line(nil), lines...), func(lines []wrap.Line) error {
+	p.eachSpeech(append([]wrap.Line(nil), lines...), func(lines []wrap.Line) {
 		raw := p.text[lines[0].Start:lines[len(lines)-1].End]
 		whole = whole && fragment(raw) == raw
-		return nil
+
 	})
-	if err == nil && !whole {
-		return p.caption(lines)
+	if whole {
+		p.eachSpeech(lines, p.caption)
+	} else {
+		p.caption(lines)
 	}
-	return p.eachSpeech(lines, p.caption)
 }
 
 // caption translates a speech, and distributes the translation over as many lines.
-func (p *pass) caption(lines []wrap.Line) error {
+func (p *pass) caption(lines []wrap.Line) {
 	w := p.of(lines)
 	text := oneLine(plainSections(w.Text))
 	if !p.hasUnits(text) {
-		return nil
+		return
 	}
-	translation, err := p.translate(text)
-	if err != nil || translation == text {
-		return err
+	translation := p.translate(text)
+	if translation == text {
+		return
 	}
 	n := len(lines)
 	if len(w.Between) > wrap.MostBetween {
 		n = 1
 	}
-	return p.replace(w.Start, w.End, strings.Join(p.balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))
+	p.replace(w.Start, w.End, strings.Join(p.balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))
 }
 
 // cutLines cuts a line at the given ends.

@@ -7,33 +7,26 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/document"
 	"dragoman/app/text/language"
 )
 
 // xcstrings translates Xcode's string catalogues. An entry without a localization in the requested language gets one, translated
 // from the source language's localization or from its key.
-func xcstrings(p *pass) error {
-	root, err := p.readObject(catalogueOfStrings)
-	if err != nil {
-		return err
-	}
+func xcstrings(p *pass) {
+	root := p.readObject(catalogueOfStrings)
 	source, entries := root.member("sourceLanguage"), root.member("strings")
 	if source == nil || source.kind != jsontext.KindString || entries == nil || entries.kind != jsontext.KindBeginObject {
-		return document.Refuse(nil, "the catalogue of strings has no sourceLanguage, or no strings")
+		p.refuse(nil, "the catalogue of strings has no sourceLanguage, or no strings")
 	}
 	if p.options.To == "" {
-		return document.Refuse(nil, "a catalogue of strings has all languages in one file: say into which one to translate")
+		p.refuse(nil, "a catalogue of strings has all languages in one file: say into which one to translate")
 	}
 	p.formatter = print
 	c := &catalogue{pass: p, source: p.unquoted(source), to: p.options.To}
 	c.findName(entries)
 	for i := range entries.inner {
-		if err := c.entry(&entries.inner[i]); err != nil {
-			return err
-		}
+		c.entry(&entries.inner[i])
 	}
-	return nil
 }
 
 // catalogue is a pass through the entries of a catalogue.
@@ -59,45 +52,39 @@ func (c *catalogue) findName(entries *jsonNode) {
 const catalogueOfStrings = "catalogue of strings" // in errors
 
 // entry adds the localization of an entry.
-func (c *catalogue) entry(entry *jsonNode) error {
+func (c *catalogue) entry(entry *jsonNode) {
 	localizations := entry.member("localizations")
-	if err := cmp.Or(c.isList(catalogueOfStrings, entry), c.isList(catalogueOfStrings, localizations)); err != nil {
-		return err
-	}
+	c.isList(catalogueOfStrings, entry)
+	c.isList(catalogueOfStrings, localizations)
 	translated := entry.member("shouldTranslate")
 	if translated != nil && translated.kind == jsontext.KindFalse || c.has(entry, "extractionState", "stale") || localizations.member(c.to) != nil {
-		return nil
+		return
 	}
 	raw := "{\n          \"stringUnit\" : {\n            \"state\" : \"needs_review\",\n            \"value\" : " + quoteJSON(entry.name, false) + "\n          }\n        }"
 	if source := localizations.member(c.source); source != nil {
 		raw = c.text[source.start:source.end]
 	}
-	localization, err := c.changed(raw, jsonTexts{isText: func(n *jsonNode, text string) bool {
+	localization := c.changed(raw, jsonTexts{isText: func(n *jsonNode, text string) bool {
 		return n.name == "value" && !c.isCode(formatVariable.ReplaceAllString(text, ""))
 	}})
-	if err != nil || localization == raw {
-		return err
+	if localization == raw {
+		return
 	}
-	localization, err = c.changed(unitState.ReplaceAllString(localization, `${1}"needs_review"`), jsonTexts{forms: pluralMembers})
-	if err != nil {
-		return err
-	}
+	localization = c.changed(unitState.ReplaceAllString(localization, `${1}"needs_review"`), jsonTexts{forms: pluralMembers})
 	localization = quoteJSON(c.to, false) + " : " + localization
 	if localizations != nil {
-		return c.append(localizations, localization, "        ")
+		c.append(localizations, localization, "        ")
+	} else {
+		c.append(entry, "\"localizations\" : {\n        "+localization+"\n      }", "      ")
 	}
-	return c.append(entry, "\"localizations\" : {\n        "+localization+"\n      }", "      ")
 }
 
 // changed returns a localization as j changes it.
-func (c *catalogue) changed(raw string, j jsonTexts) (string, error) {
-	return c.within(raw, func(p *pass) error {
-		list, err := p.readJSON(catalogueOfStrings)
-		if err != nil {
-			return err
-		}
+func (c *catalogue) changed(raw string, j jsonTexts) string {
+	return c.within(raw, func(p *pass) {
+		list := p.readJSON(catalogueOfStrings)
 		j.pass = p
-		return j.values(&jsonNode{inner: list}, 0)
+		j.values(&jsonNode{inner: list}, 0)
 	})
 }
 
@@ -116,10 +103,11 @@ func pluralMembers(parent *jsonNode, list []jsonNode) forms {
 }
 
 // append adds a member to an object, indented like the others, or else by indent.
-func (c *catalogue) append(object *jsonNode, text, indent string) error {
+func (c *catalogue) append(object *jsonNode, text, indent string) {
 	if len(object.inner) == 0 {
-		return c.replace(object.start+1, object.end-1, "\n"+indent+text+"\n"+indent[len("  "):])
+		c.replace(object.start+1, object.end-1, "\n"+indent+text+"\n"+indent[len("  "):])
+		return
 	}
 	at := object.inner[len(object.inner)-1].end
-	return c.replace(at, at, ","+c.text[object.start+1:object.inner[0].at]+text)
+	c.replace(at, at, ","+c.text[object.start+1:object.inner[0].at]+text)
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // xliff translates XLIFF 1.2 and 2: sources into targets. Existing targets stay, unless their state calls for translation.
-func xliff(p *pass) error {
+func xliff(p *pass) {
 	var f xliffFile
-	return xmlFormat{"xliff", "is no XLIFF", f.opened, f.ended}.read(p)
+	xmlFormat{"xliff", "is no XLIFF", f.opened, f.ended}.read(p)
 }
 
 // xliffFile goes through the units of a document.
@@ -34,7 +34,7 @@ const forReview = "needs-review-translation"
 func (f *xliffFile) isVersion1() bool { return strings.HasPrefix(f.version, "1.") }
 
 // opened handles a start tag.
-func (f *xliffFile) opened(x *xmlReader, e *xmlElement) error {
+func (f *xliffFile) opened(x *xmlReader, e *xmlElement) {
 	f.xmlReader = x
 	switch e.attribute("translate") {
 	case "no":
@@ -48,24 +48,26 @@ func (f *xliffFile) opened(x *xmlReader, e *xmlElement) error {
 	switch {
 	case len(f.open) == 1:
 		if f.version = e.attribute("version"); !f.isVersion1() {
-			return f.setLanguage(e, "trgLang")
+			f.setLanguage(e, "trgLang")
+
 		}
 	case e.name == "file" && f.isVersion1():
-		return f.setLanguage(e, "target-language")
+		f.setLanguage(e, "target-language")
+
 	case e.name == "trans-unit", e.name == "segment" && f.unit == nil:
 		f.unit = &xliffUnit{xmlElement: *e, depth: len(f.open)}
 	}
-	return nil
 }
 
 // ended handles an end tag.
-func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) error {
+func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) {
 	u, e := f.unit, *last
 	switch {
 	case u == nil:
 	case e.start == u.start:
 		f.unit = nil
-		return f.fill(u)
+		f.fill(u)
+
 	case e.name == "mrk" && e.attribute("mtype") == "seg":
 		u.parts.add(f.parent(), e)
 	case len(f.open) != u.depth+1:
@@ -74,26 +76,25 @@ func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) error {
 	case e.name == "target":
 		u.target = &e
 	}
-	return nil
 }
 
 // fill translates a unit that needs a target.
-func (f *xliffFile) fill(u *xliffUnit) error {
+func (f *xliffFile) fill(u *xliffUnit) {
+	source := u.source
 	switch {
 	case u.stays || u.source == nil:
-		return nil
+		return
 	case len(u.parts.empty) > 0 && f.isOpen(u):
-		return f.fillParts(u)
-	}
-	source := u.source
-	if f.options.Also.Has(document.AlsoSource) && u.target != nil {
+		f.fillParts(u)
+		return
+	case f.options.Also.Has(document.AlsoSource) && u.target != nil:
 		source = u.target
-	} else if !f.isOpen(u) {
-		return nil
+	case !f.isOpen(u):
+		return
 	}
-	translation, isChanged, err := f.content(source, f.translateInline)
-	if err != nil || !isChanged {
-		return err
+	translation, isChanged := f.content(source, f.translateInline)
+	if !isChanged {
+		return
 	}
 	name := xmlpart.PrefixOf(f.text[u.source.start:u.source.inner]) + "target"
 	tag := "<" + name + ">"
@@ -104,14 +105,12 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 		tag = xmlpart.SetAttribute(tag, "state", forReview)
 	}
 	if u.target == nil {
-		return f.insert(u.source, tag+translation+"</"+name+">")
+		f.insert(u.source, tag+translation+"</"+name+">")
+		return
+	} else if u.attribute("state") != "" {
+		f.replace(u.start, u.inner, xmlpart.SetAttribute(f.text[u.start:u.inner], "state", "translated"))
 	}
-	if u.attribute("state") != "" {
-		if err := f.replace(u.start, u.inner, xmlpart.SetAttribute(f.text[u.start:u.inner], "state", "translated")); err != nil {
-			return err
-		}
-	}
-	return f.put(u.target, tag, translation)
+	f.put(u.target, tag, translation)
 }
 
 // isOpen reports whether a unit needs a target.

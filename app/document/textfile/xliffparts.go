@@ -25,21 +25,16 @@ func (p *xliffParts) add(parent string, e xmlElement) {
 }
 
 // fillParts translates the parts of a unit that have no translation.
-func (f *xliffFile) fillParts(u *xliffUnit) error {
+func (f *xliffFile) fillParts(u *xliffUnit) {
 	for _, e := range u.parts.empty {
 		source, ok := u.parts.source[e.attribute("mid")]
 		if !ok || e.start < f.at {
 			continue
 		}
-		translation, isChanged, err := f.content(&source, f.translateInline)
-		if err == nil && isChanged {
-			err = f.put(&e, f.text[e.start:e.inner], translation)
-		}
-		if err != nil {
-			return err
+		if translation, isChanged := f.content(&source, f.translateInline); isChanged {
+			f.put(&e, f.text[e.start:e.inner], translation)
 		}
 	}
-	return nil
 }
 
 // The tags of Phrase (.mxliff) are written as text: {b> and <b} around a text. {1} is a placeholder in all texts.
@@ -49,11 +44,11 @@ var (
 )
 
 // translateInline translates a fragment, in which tags of Phrase become inline tags.
-func (f *xliffFile) translateInline(inner string) (string, error) {
+func (f *xliffFile) translateInline(inner string) string {
 	tagged := phraseEnd.ReplaceAllString(phraseOpen.ReplaceAllString(inner, `<x id="open-$1"/>`), `<x id="end-$1"/>`)
-	translation, err := f.translate(tagged)
-	if err != nil || translation == tagged {
-		return inner, err
+	translation := f.translate(tagged)
+	if translation == tagged {
+		return inner
 	}
-	return phraseEnds.ReplaceAllString(phraseOpens.ReplaceAllString(translation, `{$1&gt;`), `&lt;$1}`), nil
+	return phraseEnds.ReplaceAllString(phraseOpens.ReplaceAllString(translation, `{$1&gt;`), `&lt;$1}`)
 }

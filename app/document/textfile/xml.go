@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/document"
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
@@ -16,10 +15,10 @@ import (
 
 // xmlFormat is a kind of XML, with what is done at the tags of its elements.
 type xmlFormat struct {
-	root  string                                  // the root element
-	isNot string                                  // the fault of a document with another one
-	start func(x *xmlReader, e *xmlElement) error // nil: nothing
-	end   func(x *xmlReader, e *xmlElement) error
+	root  string                            // the root element
+	isNot string                            // the fault of a document with another one
+	start func(x *xmlReader, e *xmlElement) // nil: nothing
+	end   func(x *xmlReader, e *xmlElement)
 }
 
 // xmlReader reads the elements of an XML document with their positions. It knows only XML's own entities.
@@ -44,41 +43,38 @@ type xmlElement struct {
 }
 
 // read reads a document of a format.
-func (f xmlFormat) read(p *pass) error {
+func (f xmlFormat) read(p *pass) {
 	x := &xmlReader{pass: p, decoder: xml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))}
 	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if p.encoding.declared || p.encoding.isWide() && strings.HasPrefix(strings.ToLower(label), "utf-16") {
 			return input, nil
 		}
-		return nil, document.Refuse(nil, "the XML is in %s: save it as UTF-8", label)
+		p.refuse(nil, "the XML is in %s: save it as UTF-8", label)
+		return nil, nil
 	}
 	found := false
 	for {
-		token, err := x.next()
+		token := x.next()
 		visit := f.end
 		if _, isStart := token.(xml.StartElement); isStart {
 			found = found && len(x.open) > 1 || x.open[0].name == f.root
 			visit = f.start
+		} else if _, isEnd := token.(xml.EndElement); !isEnd {
+			visit = nil
 		}
-		isEnd := errors.Is(err, io.EOF)
 		switch {
-		case err != nil && !isEnd:
-			return err
-		case !found && (isEnd || len(x.open) > 0):
-			return document.Refuse(nil, "the XML %s: its root element is not %s", f.isNot, f.root)
-		case isEnd:
-			return nil
-		case token == nil || visit == nil:
-			continue
-		}
-		if err := visit(x, x.element()); err != nil {
-			return err
+		case !found && (token == nil || len(x.open) > 0):
+			p.refuse(nil, "the XML %s: its root element is not %s", f.isNot, f.root)
+		case token == nil:
+			return
+		case visit != nil:
+			visit(x, x.element())
 		}
 	}
 }
 
-// next returns the next tag, nil for another token, or io.EOF at the end.
-func (x *xmlReader) next() (xml.Token, error) {
+// next returns the next token, or nil at the end.
+func (x *xmlReader) next() xml.Token {
 	if x.closed {
 		x.open = x.open[:len(x.open)-1]
 		x.closed = false
@@ -86,13 +82,15 @@ func (x *xmlReader) next() (xml.Token, error) {
 	start := int(x.decoder.InputOffset())
 	token, err := x.decoder.Token()
 	end := int(x.decoder.InputOffset())
-	if err != nil {
-		return nil, x.refuse(err)
+	if errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		x.refuse(err, "the XML cannot be read: %s", strings.TrimPrefix(err.Error(), "XML syntax error "))
 	}
 	switch t := token.(type) {
 	case xml.StartElement:
 		if len(x.open) == maxDepth {
-			return nil, document.Refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
+			x.refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
 		}
 		e := xmlElement{name: t.Name.Local, attributes: t.Attr, start: start, inner: end}
 		if len(x.open) > 0 {
@@ -103,7 +101,6 @@ func (x *xmlReader) next() (xml.Token, error) {
 		}
 		x.open = append(x.open, e)
 		x.chars, x.isText = x.chars[:0], true
-		return t, nil
 	case xml.EndElement:
 		e := x.element()
 		e.innerEnd, e.end = max(start, e.inner), end
@@ -111,28 +108,19 @@ func (x *xmlReader) next() (xml.Token, error) {
 			e.text = string(x.chars)
 		}
 		x.closed, x.isText = true, false
-		return t, nil
 	case xml.CharData:
 		x.chars = append(x.chars, t...)
 	case xml.Directive:
 		if entity.Match(t) {
-			return nil, document.Refuse(nil, "the XML declares entities, which are not read: write out what they stand for")
+			x.refuse(nil, "the XML declares entities, which are not read: write out what they stand for")
 		}
 	default:
 		x.isText = false
 	}
-	return nil, nil
+	return token
 }
 
 var entity = regexp.MustCompile(`<!ENTITY`)
-
-func (x *xmlReader) refuse(err error) error {
-	var known *document.Error
-	if errors.Is(err, io.EOF) || errors.As(err, &known) {
-		return err
-	}
-	return document.Refuse(err, "the XML cannot be read: %s", strings.TrimPrefix(err.Error(), "XML syntax error "))
-}
 
 // element returns the element of the last token.
 func (x *xmlReader) element() *xmlElement { return &x.open[len(x.open)-1] }
@@ -156,33 +144,31 @@ func (e *xmlElement) attribute(name string) string {
 }
 
 // put replaces the content of an element by text, and its start tag by tag.
-func (x *xmlReader) put(e *xmlElement, tag, text string) error {
+func (x *xmlReader) put(e *xmlElement, tag, text string) {
 	if name, ok := strings.CutSuffix(tag, "/>"); ok {
 		name = strings.TrimRight(name, " \t\r\n")
-		return x.replace(e.start, e.end, name+">"+text+"</"+xmlpart.NameOf(name)+">")
+		x.replace(e.start, e.end, name+">"+text+"</"+xmlpart.NameOf(name)+">")
+		return
 	}
-	return x.replace(e.start, e.innerEnd, tag+text)
+	x.replace(e.start, e.innerEnd, tag+text)
 }
 
 // insert writes text behind an element, indented like it.
-func (x *xmlReader) insert(e *xmlElement, text string) error {
+func (x *xmlReader) insert(e *xmlElement, text string) {
 	indent := x.text[len(strings.TrimRight(x.text[:e.start], " \t\r\n")):e.start]
-	return x.replace(e.end, e.end, indent+text)
+	x.replace(e.end, e.end, indent+text)
 }
 
 // setLanguage sets the language of the translations in a start tag, if it is known.
-func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
+func (x *xmlReader) setLanguage(e *xmlElement, attribute string) {
 	if x.options.To == "" {
-		return nil
+		return
 	}
-	to, err := x.checkLanguage(e.attribute(attribute), x.text[e.start:], translatedElement)
-	if err != nil {
-		return err
-	}
+	to := x.checkLanguage(e.attribute(attribute), x.text[e.start:], translatedElement)
 	if attribute == "language" {
 		to = posix(to)
 	}
-	return x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], attribute, to))
+	x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], attribute, to))
 }
 
 // translatedElement matches a translation in XLIFF or Qt.
@@ -210,18 +196,18 @@ func fragment(translation string) string {
 
 // content translates the content of an element, and returns it well-formed, with the white space at its ends. It is not changed if
 // it has nothing to translate, or if its translation equals it.
-func (x *xmlReader) content(e *xmlElement, translate func(fragment string) (string, error)) (text string, isChanged bool, err error) {
+func (x *xmlReader) content(e *xmlElement, translate func(fragment string) string) (text string, isChanged bool) {
 	before, inner, after := trimmed(plainSections(x.text[e.inner:e.innerEnd]))
 	if !x.hasUnits(inner) {
-		return "", false, nil
+		return "", false
 	}
 	broken, lines := inner, []string(nil)
 	if e.preserve {
 		broken, lines = withBreaks(inner)
 	}
-	translation, err := translate(broken)
-	if err != nil || translation == broken {
-		return "", false, err
+	translation := translate(broken)
+	if translation == broken {
+		return "", false
 	}
 	if len(lines) > 0 {
 		var whole strings.Builder
@@ -233,7 +219,7 @@ func (x *xmlReader) content(e *xmlElement, translate func(fragment string) (stri
 		}
 		translation = whole.String()
 	}
-	return before + fragment(translation) + after, true, nil
+	return before + fragment(translation) + after, true
 }
 
 // lineBreak stands for a line end that counts in a segment, where white space does not.

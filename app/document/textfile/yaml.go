@@ -10,13 +10,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"dragoman/app/document"
 	"dragoman/app/text/wrap"
 )
 
 // yamlValues translates YAML: strings, but not keys. The parser gives the start and the value of a scalar; its end is determined
 // from the text.
-func yamlValues(p *pass) error {
+func yamlValues(p *pass) {
 	p.formatter = print
 	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
 	text := symbols.ReplaceAllStringFunc(p.text, func(list string) string {
@@ -27,16 +26,12 @@ func yamlValues(p *pass) error {
 	for {
 		var n yaml.Node
 		if err := d.Decode(&n); errors.Is(err, io.EOF) {
-			return nil
+			return
 		} else if err != nil {
-			return document.Refuse(err, "the YAML cannot be read: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+			p.refuse(err, "the YAML cannot be read: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		}
-		if err := y.locale(&n); err != nil {
-			return err
-		}
-		if err := y.node(&n, 0, 1); err != nil {
-			return err
-		}
+		y.locale(&n)
+		y.node(&n, 0, 1)
 	}
 }
 
@@ -57,73 +52,67 @@ type yamlFile struct {
 }
 
 // locale sets the language key that encloses a whole document, as in messages of Rails.
-func (y *yamlFile) locale(n *yaml.Node) error {
+func (y *yamlFile) locale(n *yaml.Node) {
 	from, to := y.options.From, y.options.To
 	if to == "" || from == "" || n.Kind != yaml.DocumentNode || n.Content[0].Kind != yaml.MappingNode || len(n.Content[0].Content) != 2 {
-		return nil
+		return
 	}
 	key := n.Content[0].Content[0]
-	at, err := y.position(key)
-	if err != nil || key.Value != from || !strings.HasPrefix(y.text[at:], from) {
-		return err
+	if at := y.position(key); key.Value == from && strings.HasPrefix(y.text[at:], from) {
+		y.replace(at, at+len(from), plainOrQuoted(to, from))
 	}
-	return y.replace(at, at+len(from), plainOrQuoted(to, from))
 }
 
 // node translates the strings in a node. column is the column of its parent, from 1 on.
-func (y *yamlFile) node(n *yaml.Node, depth, column int) error {
+func (y *yamlFile) node(n *yaml.Node, depth, column int) {
 	y.looks.Past(1)
 	if depth > maxDepth {
-		return document.Refuse(nil, "the YAML is nested deeper than %d values", maxDepth)
+		y.refuse(nil, "the YAML is nested deeper than %d values", maxDepth)
 	}
 	if n.Kind == yaml.ScalarNode {
-		return y.scalar(n, column)
+		y.scalar(n, column)
+		return
 	}
 	for i, inner := range n.Content {
 		if n.Kind == yaml.MappingNode && (i%2 == 0 || isReadByRails(n.Content[i-1].Value, inner)) {
 			continue
 		}
-		if err := y.node(inner, depth+1, max(n.Column, 1)); err != nil {
-			return err
-		}
+		y.node(inner, depth+1, max(n.Column, 1))
 	}
-	return nil
 }
 
 // scalar translates a string.
-func (y *yamlFile) scalar(n *yaml.Node, column int) error {
+func (y *yamlFile) scalar(n *yaml.Node, column int) {
 	if n.ShortTag() != "!!str" || n.Style == 0 && ambiguous.MatchString(n.Value) || !hasLetter(n.Value) || y.isCode(n.Value) {
-		return nil
+		return
 	}
-	at, err := y.position(n)
-	if err != nil {
-		return err
-	}
+	at := y.position(n)
 	s := scalar{text: y.text, at: at, value: n.Value}
 	switch {
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		return y.block(n, at, column)
+		y.block(n, at, column)
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		return y.flow(n, s, y.quoted(at), quoteYAML)
+		y.flow(n, s, y.quoted(at), quoteYAML)
 	case n.Style&yaml.SingleQuotedStyle != 0:
-		return y.flow(n, s, y.quoted(at), func(text string) string {
+		y.flow(n, s, y.quoted(at), func(text string) string {
 			if strings.ContainsAny(text, "\r\n") || !isPrintable(text) {
 				return quoteYAML(text)
 			}
 			return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 		})
+	default:
+		y.flow(n, s, s.plain(), func(text string) string { return plainOrQuoted(text, n.Value) })
 	}
-	return y.flow(n, s, s.plain(), func(text string) string { return plainOrQuoted(text, n.Value) })
 }
 
 // flow translates a scalar that ends at byte end, and writes it with encode.
-func (y *yamlFile) flow(n *yaml.Node, s scalar, end int, encode func(string) string) error {
+func (y *yamlFile) flow(n *yaml.Node, s scalar, end int, encode func(string) string) {
 	var again yaml.Node
 	err := yaml.Unmarshal([]byte(y.text[s.at:max(s.at, end)]), &again)
 	if err != nil || len(again.Content) != 1 || again.Content[0].Value != n.Value {
-		return y.unclear(n, err)
+		y.unclear(n, err)
 	}
-	return y.value(s.at, end, n.Value, encode)
+	y.value(s.at, end, n.Value, encode)
 }
 
 // quoted returns the end of a quoted scalar.
@@ -134,14 +123,14 @@ func (y *yamlFile) quoted(at int) int {
 	return at
 }
 
-func (y *yamlFile) unclear(n *yaml.Node, err error) error {
-	return document.Refuse(err, "the text in line %d of the YAML is written in a way that cannot be changed in place: put it in double quotes on one line", n.Line)
+func (y *yamlFile) unclear(n *yaml.Node, err error) {
+	y.refuse(err, "the text in line %d of the YAML is written in a way that cannot be changed in place: put it in double quotes on one line", n.Line)
 }
 
 // position returns the start of a scalar, behind its tag and anchor.
-func (y *yamlFile) position(n *yaml.Node) (int, error) {
+func (y *yamlFile) position(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(y.lines) {
-		return 0, y.unclear(n, fmt.Errorf("line %d of %d", n.Line, len(y.lines)))
+		y.unclear(n, fmt.Errorf("line %d of %d", n.Line, len(y.lines)))
 	}
 	l := y.lines[n.Line-1]
 	if y.line != n.Line || y.column > n.Column {
@@ -160,7 +149,7 @@ func (y *yamlFile) position(n *yaml.Node) (int, error) {
 		at += len(property)
 		at += len(y.text[at:]) - len(strings.TrimLeft(y.text[at:], yamlSpace))
 	}
-	return at, nil
+	return at
 }
 
 const yamlSpace = " \t\r\n"

@@ -12,15 +12,15 @@ import (
 type Looks struct {
 	ctx  context.Context
 	left int   // bytes before the next check
-	err  error // the context's error, once the work is unwound
+	err  error // with which the work is unwound
 }
 
 // BetweenLooks is the maximum number of bytes between two checks, except within a single step.
 const BetweenLooks = 4 << 10
 
 // Look runs work, which goes through the given number of bytes, or math.MaxInt if that is unknown. It returns ctx's error if ctx
-// ends first: the work is then unwound by a panic, which Look recovers, and its results are invalid. Short work is not checked
-// again.
+// ends first, and the error that [Looks.Check] gets: the work is then unwound by a panic, which Look recovers, and its results are
+// invalid. Short work is not checked again.
 func Look(ctx context.Context, bytes int, work func(l *Looks)) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -51,7 +51,8 @@ func (l *Looks) Past(n int) {
 	}
 }
 
-// Check unwinds the work with an error caused by its context, such as the error of a function that checks the same context.
+// Check unwinds the work with an error, if there is one: of a function that checks the same context, or another one that ends the
+// work.
 func (l *Looks) Check(err error) {
 	if l != nil && err != nil {
 		l.err = err
