@@ -24,6 +24,8 @@
 #   offline: BENCH_BEAMS="1 5" BENCH_LENGTHS="16 32 128" BENCH_SENTENCES="1 8 32 64"
 #            BENCH_SHAPE=418M          opus-base, opus-tc-big, or madlad-3B, with BENCH_PRECISIONS=int8, of which
 #                                      BENCH_SIDES="dragoman-int8 ctranslate2-int8" are measured
+#            BENCH_VOCAB=vocab.json    vocabulary of the 418M shape, in place of the bundled model's; its pieces say which ones the
+#                                      language BENCH_TARGET=fr may have
 #            BENCH_CELL_SECONDS=60     a side leaves out what would take it longer
 #   served:  BENCH_MODELS="bundled 418M 418M-greedy" BENCH_SERVED_SHARES="0.25 0.5 0.8 1.2"
 #            BENCH_SERVED_SECONDS=20 BENCH_SERVED_ARRIVALS=80 BENCH_SERVED_LONGEST=90
@@ -44,6 +46,7 @@ shape=${BENCH_SHAPE:-418M} languages= models=$build
 [[ $shape != opus-* ]] || languages=en:fr
 [[ $shape == 418M ]] || models=$build/$shape  # of the shape
 python=$build/venv/bin/python
+vocab=${BENCH_VOCAB:-model/bundled/vocab.json}
 
 main() {
   [[ $# -gt 0 ]] || set -- offline served stress report
@@ -137,13 +140,13 @@ generator() { find scripts/random_checkpoint -name '*.go' ! -name '*_test.go' -p
 # tokenizer that fits: its ids are among the checkpoint's.
 checkpoint() {
   local out=$1 sum
-  sum=$(generator; printf %s "$shape${*:2}")
+  sum=$(generator; printf %s "$shape${*:2}"; sha256sum <"$vocab")
   unchanged "$out/made_from" "$sum" && return
   "$build/bin/random_checkpoint" --shape "$shape" --out "$@"
   case $shape in
     opus-*) cp model/testdata/families/marian/{source.spm,target.spm,vocab.json,tokenizer_config.json} "$out" ;;
     madlad-*) cp model/testdata/families/t5/{spiece.model,tokenizer_config.json} "$out" ;;
-    *) cp model/bundled/{sentencepiece.bpe.model,vocab.json,tokenizer_config.json} "$out" ;;
+    *) cp model/bundled/{sentencepiece.bpe.model,tokenizer_config.json} "$vocab" "$out" ;;
   esac
   echo "$sum" >"$out/made_from"
 }

@@ -1,5 +1,6 @@
 """Decoding speed of all sides on the same ids: see README.md."""
 import itertools
+import json
 import random
 import statistics
 import sys
@@ -14,9 +15,14 @@ from side import Side, SideError
 # Of the random checkpoint: its rows; a row other than a special token, which begins sources; the token that ends sources; and
 # the token of the target language, which begins targets, or -1 for models with the target's token in the source, or with one
 # target.
-VOCABULARY, LANGUAGE, END, TARGET = {
-    "madlad-3B": (256000, 4, 2, -1), "opus-base": (58100, 4, 0, -1), "opus-tc-big": (57829, 4, 0, -1),
-}.get(SHAPE, (128112, 8019, 2, 8028))
+if SHAPE == "418M":
+    with open(of_shape("int8", "vocab.json"), encoding="utf-8") as file:
+        PIECES = len(json.load(file))
+    with open(of_shape("int8", "dragoman.json"), encoding="utf-8") as file:
+        LANGUAGES = json.load(file)["languages"]
+    VOCABULARY, LANGUAGE, END, TARGET = 128112, PIECES + LANGUAGES.index("en"), 2, PIECES + LANGUAGES.index(knob("TARGET", "fr"))
+else:
+    VOCABULARY, LANGUAGE, END, TARGET = {"madlad-3B": (256000, 4, 2, -1), "opus-base": (58100, 4, 0, -1), "opus-tc-big": (57829, 4, 0, -1)}[SHAPE]
 CELL_SECONDS = knob("CELL_SECONDS", 60)  # a cell that would take a side longer is left out
 PAUSE = 0.5  # seconds between runs: OpenMP's idle threads go on spinning for 0.2
 
