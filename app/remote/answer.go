@@ -52,7 +52,7 @@ func (r *Reader) Read(source, answer, from, to string) (string, prompt.Fault) {
 		return "", prompt.Refused
 	case paragraphs(text) > paragraphs(source) && lines(text) > lines(source), isTooLong(source, text, from, to):
 		return text, prompt.Chatter
-	case r.isOther(source, text, from, to):
+	case r.isOther(source, text, to):
 		return text, prompt.OtherLanguage
 	}
 	return text, prompt.NoFault
@@ -235,7 +235,7 @@ const fewestLetters, surely = 24, 0.95
 
 // isOther reports whether a text is surely in another language than to. Words that it has in common with the source, such as names,
 // do not count, and languages that are written alike are not told apart.
-func (r *Reader) isOther(source, text, from, to string) bool {
+func (r *Reader) isOther(source, text, to string) bool {
 	if r.detector == nil {
 		return false
 	}
