@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -70,6 +71,20 @@ func TestFuzzy(t *testing.T) {
 	got, err := rewritten(t, kindNamed(t, "po"), text, document.Options{Also: document.Also{document.AlsoFuzzy}}, func(text string) string { return text + "!" })
 	require.NoError(t, err)
 	assert.Equal(t, "#, c-format\n#, fuzzy\nmsgctxt \"x\"\nmsgid \"a %d\"\nmsgid_plural \"b %d\"\nmsgstr[0] \"a %d!\"\nmsgstr[1] \"b %d!\"\n\n#, fuzzy\nmsgid \"c\"\nmsgstr \"c!\"\n\nmsgid \"d\"\nmsgstr \"e\"\n", got)
+}
+
+// The header of a template becomes that of msginit 0.21 with --no-translator, and a catalogue in another language has no team.
+func TestHeaderOfTemplates(t *testing.T) {
+	const head = "msgid \"\"\nmsgstr \"\"\n\"POT-Creation-Date: 2024-01-01 12:00+0000\\n\"\n\"PO-Revision-Date: %s\\n\"\n\"Last-Translator: %s\\n\"\n\"Language-Team: %s\\n\"\n\"Language: %s\\n\"\n\nmsgid \"a b\"\nmsgstr \"\"\n"
+	for _, c := range [][2]string{
+		{"# x\n#, fuzzy\n" + fmt.Sprintf(head, "YEAR-MO-DA HO:MI+ZONE", "FULL NAME <EMAIL@ADDRESS>", "LANGUAGE <LL@li.org>", ""), "# x\n" + fmt.Sprintf(head, "2024-01-01 12:00+0000", "Automatically generated", "none", "de")},
+		{"#, fuzzy, x\n" + fmt.Sprintf(head, "2024", "Ann", "French <fr@li.org>", "fr"), "#, x\n" + fmt.Sprintf(head, "2024", "Ann", "none", "de")},
+		{"# x\n" + fmt.Sprintf(head, "2024", "Ann", "German <de@li.org>", "de_AT"), "# x\n" + fmt.Sprintf(head, "2024", "Ann", "German <de@li.org>", "de_AT")},
+	} {
+		got, err := rewritten(t, kindNamed(t, "po"), c[0], document.Options{To: "de"}, func(text string) string { return text })
+		require.NoError(t, err)
+		assert.Equal(t, c[1], got)
+	}
 }
 
 // A catalogue of Xcode has one name for a language, and stale entries stay.

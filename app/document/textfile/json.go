@@ -186,10 +186,7 @@ func (j jsonTexts) node(n *jsonNode, depth int) {
 // jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
 // name starts with @ describe messages (ARB), and stay.
 func jsonValues(p *pass) {
-	p.formatter = print
-	if icuChoice.MatchString(p.text) && !strings.Contains(p.text, `"@`) { // Flutter, which has ARB, reads apostrophes as they are
-		p.formatter = icu
-	}
+	p.formatter = formatterOf(p.text)
 	list := p.readJSON(plainJSON)
 	described := describedMessages.MatchString(p.text)
 	j := jsonTexts{pass: p, ascii: asciiEscapes(p.text), isText: func(_ *jsonNode, text string) bool { return !p.isCode(text) }}

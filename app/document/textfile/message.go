@@ -5,17 +5,35 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/feature/plural"
 )
 
 // formatter is what reads the texts of a document, and gives a meaning to apostrophes and percent signs in them.
 type formatter uint8
 
 const (
-	none  formatter = iota
-	print           // printf, or ICU where a text shows it
-	icu             // the same, in a document with messages of ICU
-	java            // java.text.MessageFormat
+	none    formatter = iota
+	print             // printf, or ICU where a text shows it
+	icu               // the same, in a document with messages of ICU
+	java              // java.text.MessageFormat
+	braced            // format of Python, C# and Rust, which has doubled braces
+	flutter           // messages of ARB, in which no sign can be quoted
+	mf2               // MessageFormat 2
 )
+
+// formatterOf returns the reader of the texts of a file that does not name it.
+func formatterOf(text string) formatter {
+	switch {
+	case describedARB.MatchString(text):
+		return flutter
+	case mf2Sign.MatchString(text):
+		return mf2
+	case icuChoice.MatchString(text):
+		return icu
+	}
+	return print
+}
 
 var (
 	// quotedPart matches an apostrophe of ICU and java.text, which is two, or a quoted part.
@@ -26,6 +44,14 @@ var (
 	messageArgument   = regexp.MustCompile(`\{\w+[},]`)
 	wholeArgument     = regexp.MustCompile(`\{\s*\w+\s*(?:,[^{}]*)?\}`)
 	icuChoice         = regexp.MustCompile(`\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,`)
+	describedARB      = regexp.MustCompile(`"@[\w@.]+"\s*:`)
+	// mf2Sign matches a declaration of MessageFormat 2, or a variable with a function.
+	mf2Sign = regexp.MustCompile(`\.(?:input|local|match)\s+\{?\$\w|\{\$\w+\s+:\w`)
+	// mf2Complex matches a message with declarations or a quoted pattern, and mf2Part a part of a pattern, or the bounds of one.
+	mf2Complex = regexp.MustCompile(`(?s)^\s*(?:\.(?:input|local|match)\b|\{\{.*\}\}\s*$)`)
+	mf2Part    = regexp.MustCompile(`\{\{|\}\}|\\[\\{|}]|\{(?:[^{}|]|\|(?:[^\\|]|\\.)*\|)*\}`)
+	mf2One     = regexp.MustCompile(`(\s)one(\s[^\n]*)$`)
+	bracedPart = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}`)
 	// conversion matches a conversion of printf.
 	conversion = regexp.MustCompile(`%(?:\d+\$)?[-+#0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL])?[a-zA-Z@%]|%\(\w+\)[a-z]|%#@\w+@`)
 )
@@ -35,6 +61,12 @@ var (
 func (f formatter) read(text string) (plain string, write func(translation string) string) {
 	if f == none {
 		return text, func(translation string) string { return translation }
+	}
+	switch f {
+	case braced:
+		return text, except(bracedPart.FindAllString(text, -1), "{", "{{", "}", "}}").Replace
+	case mf2:
+		return text, except(mf2Part.FindAllString(text, -1), "{", `\{`, "}", `\}`, `\`, `\\`).Replace
 	}
 	percents := f.percents(text)
 	if f == java {
@@ -59,23 +91,63 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	}
 	hasBraces := func(text string) bool {
 		left := maps.Clone(kept)
-		signs := looseSigns(text, func(part string) bool {
-			left[part]--
-			return left[part] >= 0
-		})
-		return slices.ContainsFunc(signs, func(at int) bool { return text[at] != '\'' })
+		return strings.ContainsAny(messagePart.ReplaceAllStringFunc(text, func(part string) string {
+			if left[part]--; left[part] >= 0 {
+				return ""
+			}
+			return part
+		}), "{}")
 	}
 	isMessage := (f == icu || f == java && (doubled || messageArgument.MatchString(text))) && !hasBraces(text)
 	return text, func(translation string) string {
 		translation = percents(translation)
 		if isMessage && hasBraces(translation) {
-			return quotedBraces(translation, looseSigns(translation, func(part string) bool { return kept[part] > 0 }))
+			return quotedBraces(translation, kept)
 		}
 		if translation = apostrophes.Replace(translation); f == java {
 			translation = inRanges(translation, "''", "''''")
 		}
 		return translation
 	}
+}
+
+// hasBraces reports whether a translation has the braces that the text has, where others would break the message.
+func (f formatter) hasBraces(text, translation string) bool {
+	if f != flutter && !icuChoice.MatchString(text) && !choiceStart.MatchString(text) {
+		return true
+	}
+	depth := 0
+	isClosed := strings.ContainsFunc(translation, func(r rune) bool {
+		depth += strings.Count("{", string(r)) - strings.Count("}", string(r))
+		return depth < 0
+	})
+	return !isClosed && strings.Count(text, "{") == strings.Count(translation, "{") && strings.Count(text, "}") == strings.Count(translation, "}")
+}
+
+// complexMF2 translates the patterns of a message of MessageFormat 2. A variant for one without the number is for 1 only if the
+// target language has more numbers in that category.
+func (p *pass) complexMF2(text string) string {
+	_, onlyOne := pluralsOf(p.options.To, plural.Cardinal)
+	var out strings.Builder
+	at, start := 0, -1
+	for _, m := range mf2Part.FindAllStringIndex(text, -1) {
+		switch part := text[m[0]:m[1]]; {
+		case part == "{{" && start < 0:
+			start = m[1]
+		case part == "}}" && start >= 0:
+			before, inner, after := trimmed(text[start:m[0]])
+			head := text[at:start]
+			if !onlyOne && !strings.Contains(inner, "{") && strings.Contains(text[m[1]:], "{$") {
+				head = mf2One.ReplaceAllString(head, "${1}1$2")
+			}
+			if out.WriteString(head); hasLetter(inner) && !p.isCode(inner) {
+				inner = p.translate(inner)
+			}
+			out.WriteString(before + inner + after)
+			at, start = m[0], -1
+		}
+	}
+	return out.String() + text[at:]
 }
 
 // inRanges replaces old by new in the branches of choices that have arguments, as {0,choice,1#one|1<{0} more}: Java reads them as
@@ -107,43 +179,22 @@ func inRanges(text, old, new string) string {
 	}
 }
 
-// messageSign matches a quoted part of a message, an argument, or one more apostrophe or brace.
-var messageSign = regexp.MustCompile(`'[{}#|<][^']*'|\{\s*\w+\s*(?:,[^{}]*)?\}|['{}]`)
+var (
+	// messagePart matches a quoted part of a message, an argument, or one more apostrophe or brace.
+	messagePart = regexp.MustCompile(`'[{}#|<][^']*'|\{\s*\w+\s*(?:,[^{}]*)?\}|['{}]`)
+	// quoteMarked quotes braces between marks, of which those between two braces go, and doubles apostrophes.
+	quoteMarked = strings.NewReplacer("'", "''", "{", "\x00{\x00", "}", "\x00}\x00")
+	quoteMarks  = strings.NewReplacer("\x00\x00", "", "\x00", "'")
+)
 
-// looseSigns returns where apostrophes and braces stand outside of the quoted parts and arguments that are kept.
-func looseSigns(text string, isKept func(part string) bool) (list []int) {
-	for at := 0; ; {
-		m := messageSign.FindStringIndex(text[at:])
-		if m == nil {
-			return list
+// quotedBraces quotes braces that are not of the kept parts of a message, and doubles apostrophes.
+func quotedBraces(text string, kept map[string]int) string {
+	return quoteMarks.Replace(messagePart.ReplaceAllStringFunc(text, func(part string) string {
+		if kept[part] > 0 {
+			return part
 		}
-		start, end := at+m[0], at+m[1]
-		if end-start > 1 && isKept(text[start:end]) {
-			at = end
-			continue
-		}
-		list = append(list, start)
-		at = start + 1
-	}
-}
-
-// quotedBraces quotes braces that start no argument of a message, and doubles apostrophes. signs are their places.
-func quotedBraces(text string, signs []int) string {
-	var out strings.Builder
-	at := 0
-	for len(signs) > 0 {
-		n := 1
-		for n < len(signs) && signs[n] == signs[0]+n {
-			n++
-		}
-		run := strings.ReplaceAll(text[signs[0]:signs[0]+n], "'", "''")
-		if strings.ContainsAny(run, "{}") {
-			run = "'" + run + "'"
-		}
-		out.WriteString(text[at:signs[0]] + run)
-		at, signs = signs[0]+n, signs[n:]
-	}
-	return out.String() + text[at:]
+		return quoteMarked.Replace(part)
+	}))
 }
 
 // except returns a replacer of pairs that keeps some parts. Of several parts that fit, it keeps the first.

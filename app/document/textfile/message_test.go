@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/document"
+	"dragoman/app/text/markup"
 )
 
 // A formatter shows a translation as it is, whatever its apostrophes and percent signs.
@@ -17,7 +18,7 @@ func TestFormatters(t *testing.T) {
 		{"json", `{"a":"I don''t like water, {name}."}`, "I don't like water, {name}.", "Je n'aime pas l'{name}", `{"a":"Je n''aime pas l''{name}"}`},
 		{"json", `{"a":"{n, plural, other {I don''t like # apples.}}"}`, "{n, plural, other {I don't like # apples.}}", "{n, plural, other {Je n'aime pas l'# d'été.}}", `{"a":"{n, plural, other {Je n''aime pas l''# d''été.}}"}`},
 		{"json", `{"a":"{n, plural, other {I like '{'#'}'}}"}`, "{n, plural, other {I like '{'#'}'}}", "{n, plural, other {J'aime '{'l'#'}'}}", `{"a":"{n, plural, other {J'aime '{'l''#'}'}}"}`},
-		{"json", `{"@a":{},"a":"the {name} {n, plural, other {x}}"}`, "the {name} {n, plural, other {x}}", "l'{name}", `{"@a":{},"a":"l'{name}"}`},
+		{"json", `{"@a":{},"a":"the {name} {n, plural, other {x}}"}`, "the {name} {n, plural, other {x}}", "l'{name} {n, plural, other {x}}", `{"@a":{},"a":"l'{name} {n, plural, other {x}}"}`},
 		{"json", `{"a":"the {name}"}`, "the {name}", "l'{name}", `{"a":"l'{name}"}`},
 		{"json", `{"a":"the %d%% of %s"}`, "the %d%% of %s", "50 %d'achat: %d %% de %s, 5 %", `{"a":"50 %d'achat: %d %% de %s, 5 %%"}`},
 		{"json", `{"a":"\"%old%\" of %d"}`, `"%old%" of %d`, `"%old%" von %d`, `{"a":"\"%old%\" von %d"}`},
@@ -35,6 +36,10 @@ func TestFormatters(t *testing.T) {
 		{"properties", "a={0} is '{'here'}'", "{0} is '{'here'}'", "} {0} '{'ici'}'", "a='}' {0} '{'ici'}'"},
 		{"json", `{"x":"{n, plural, other {x}}","a":"the {name}"}`, "", "{'{name}{", `{"x":"{n, plural, other {x}}","a":"'{'''{name}'{'"}`},
 		{"json", `{"x":"{n, plural, other {x}}","a":"the {{name}}"}`, "", "l'{{name}}", `{"x":"{n, plural, other {x}}","a":"l''{{name}}"}`},
+		{"yaml", "x: '{n, plural, other {x}}'\na: the {name}\n", "", "l'{name}", "x: '{n, plural, other {x}}'\na: \"l''{name}\"\n"},
+		{"properties", "x={n, plural, other {x}}\na=it's the {name}\n", "", "c'est l'{name}", "x={n, plural, other {x}}\na=c'est l''{name}\n"},
+		{"po", "msgid \"{n, plural, other {x}}\"\nmsgstr \"x\"\n\nmsgid \"the {name}\"\nmsgstr \"\"\n", "", "l'{name}", "msgid \"{n, plural, other {x}}\"\nmsgstr \"x\"\n\nmsgid \"the {name}\"\nmsgstr \"l''{name}\"\n"},
+		{"po", "#, fuzzy, python-brace-format\nmsgid \"a {x} and {{y}} of {z!r:>{w}}\"\nmsgstr \"\"\n", "", "} {{y}} {x} {b} of {z!r:>{w}}", "#, fuzzy, python-brace-format\nmsgid \"a {x} and {{y}} of {z!r:>{w}}\"\nmsgstr \"}} {{y}} {x} {{b}} of {z!r:>{w}}\"\n"},
 		{"po", "#, java-format\nmsgid \"I don''t like {0,number}\"\nmsgstr \"\"\n", "I don't like {0,number}", "Je n'aime pas {0,number}", "#, java-format\nmsgid \"I don''t like {0,number}\"\nmsgstr \"Je n''aime pas {0,number}\"\n"},
 		{"po", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"\"\n", "I like {0}", "J'aime {0}", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"J''aime {0}\"\n"},
 		{"po", "#, no-c-format\nmsgid \"I like %s\"\nmsgstr \"\"\n", "I like %s", "5 %", "#, no-c-format\nmsgid \"I like %s\"\nmsgstr \"5 %\"\n"},
@@ -49,4 +54,44 @@ func TestFormatters(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, got)
 	}
+}
+
+// A translation that would break a message of ARB, or one with choices, does not come in.
+func TestBracesOfMessages(t *testing.T) {
+	for _, c := range [][3]string{
+		{"json", `{"@@locale":"en","a":"a house"}`, "a {house"},
+		{"json", `{"@@locale":"en","a":"the {name}"}`, "{name} }{"},
+		{"json", `{"a":"{n, plural, other {# x}}"}`, "{n, plural, other {# {y}}}"},
+		{"yaml", "a: '{n, select, x {a b} other {c d}}'\n", "{n, select, x {a b} other {c d}"},
+	} {
+		flawed := 0
+		got, err := rewritten(t, kindNamed(t, c[0]), c[1], document.Options{Unfit: func() { flawed++ }}, func(string) string { return c[2] })
+		require.NoError(t, err)
+		assert.Equal(t, c[1], got)
+		assert.Equal(t, 1, flawed)
+		_, err = rewritten(t, kindNamed(t, c[0]), c[1], document.Options{}, func(string) string { return c[2] })
+		require.ErrorIs(t, err, markup.ErrLost)
+	}
+}
+
+// Patterns of MessageFormat 2 are texts, in which braces and backslashes of translations are escaped; messageformat 4.0 reads the results.
+func TestMessageFormat2(t *testing.T) {
+	const text = `{"a":".input {$n :number}\n.match $n\none {{a house}}\n* {{ {$n} houses {#b}here{/b} }}","b":"{{the {$x} house}}","c":"the {|a \\| b|} \\{ {$x :f}","d":".local $x = {|of |}\n{{{$x}}}"}`
+	got, err := segments(t, kindNamed(t, "json"), text, document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a house", "{$n} houses {#b}here{/b}", "the {$x} house", `the {|a \| b|} \{ {$x :f}`}, got)
+	out, err := rewritten(t, kindNamed(t, "json"), text, document.Options{To: "ru"}, func(text string) string { return `\` + text + "}" })
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":".input {$n :number}\n.match $n\n1 {{\\\\a house\\}}}\n* {{ \\\\{$n} houses {#b}here{/b}\\} }}","b":"{{\\\\the {$x} house\\}}}","c":"\\\\the {|a \\| b|} \\{ {$x :f}\\}","d":".local $x = {|of |}\n{{{$x}}}"}`, out)
+}
+
+// A message over several lines of YAML is one text, and code in a text stays.
+func TestLinesOfYAML(t *testing.T) {
+	const text = "a: >-\n  {n, plural,\n    one {a house}\n    other {# houses}\n  }\nb: |\n  A house\n\n  ```\n  some code\n  ```\n  some text\nc: d e\n"
+	got, err := segments(t, kindNamed(t, "yaml"), text, document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"{n, plural,\n  one {a house}\n  other {# houses}\n}", "A house", "some text", "d e"}, got)
+	out, err := rewritten(t, kindNamed(t, "yaml"), text, document.Options{}, func(text string) string { return strings.ReplaceAll(text, "house", "hut") })
+	require.NoError(t, err)
+	assert.Equal(t, "a: \"{n, plural,\\n  one {a hut}\\n  other {# huts}\\n}\"\nb: |\n  A hut\n\n  ```\n  some code\n  ```\n  some text\nc: d e\n", out)
 }

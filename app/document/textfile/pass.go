@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
@@ -97,10 +98,17 @@ func (p *pass) within(text string, rewrite func(p *pass)) string {
 // translate returns the translation of a segment, which has no white space at its ends.
 func (p *pass) translate(text string) string {
 	p.looks.Past(len(text))
+	if p.formatter == mf2 && mf2Complex.MatchString(text) {
+		return p.complexMF2(text)
+	}
 	plain, write := p.formatter.read(text)
 	translation, err := p.translator(plain)
 	p.looks.Check(err)
 	if translation == plain {
+		return text
+	}
+	if !p.formatter.hasBraces(plain, translation) {
+		p.looks.Check(p.options.Fits(fmt.Errorf("%w: a brace of a message came in or is missing", markup.ErrLost)))
 		return text
 	}
 	translation = strings.TrimSpace(strings.Map(clean, strings.ReplaceAll(translation, "\r\n", "\n")))
@@ -153,6 +161,9 @@ func trimmed(text string) (before, inner, after string) {
 // isCode reports whether a value has no natural language: only placeholders, addresses, paths and identifiers. Such values occur
 // in data and message files.
 func (p *pass) isCode(text string) bool {
+	if p.formatter == mf2 && mf2Complex.MatchString(text) && hasLetter(text) {
+		return false
+	}
 	label, _ := markup.CutAccelerator(text)
 	return !p.hasLanguage(markup.Parse(p.ctx, label, markup.Text))
 }

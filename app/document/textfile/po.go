@@ -12,7 +12,7 @@ import (
 
 // po translates gettext's PO and POT: a msgid into its msgstr if that is empty.
 func po(p *pass) {
-	f := &poFile{pass: p}
+	f := &poFile{pass: p, usual: formatterOf(p.text)}
 	for l := range wrap.Lines(p.text, "\r\n") {
 		f.line(l)
 	}
@@ -26,6 +26,8 @@ type poFile struct {
 	header bool                     // whether the header has been read
 	quoted func(text string) string // writes a translation in the entry
 	flags  string                   // of the next entry
+	marks  wrap.Line                // the last line of flags
+	usual  formatter                // of entries without a flag for it
 	rule   *gettextRule             // of the plural forms of the target; nil if it is not known
 }
 
@@ -42,6 +44,7 @@ var (
 	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.|"\s*")*)"\s*$`)
 	// poJoint matches the quotes between two strings on a line, or an escape.
 	poJoint       = regexp.MustCompile(`\\.|"\s*"`)
+	bracedFormat  = regexp.MustCompile(`[ ,](?:python-brace|csharp|rust)-format\b`)
 	withoutFormat = regexp.MustCompile(`\bno-\w+-format\b`)
 	poTranslated  = regexp.MustCompile(`[\r\n][ \t]*msgstr(?:\[\d\])?\s*(?:""\s*)*"[^"]`)
 )
@@ -56,6 +59,7 @@ func (f *poFile) line(l wrap.Line) {
 			f.flags = ""
 		case strings.HasPrefix(trimmed, "#,"):
 			f.flags += trimmed
+			f.marks = l
 		}
 		return
 	}
@@ -92,10 +96,12 @@ func (f *poFile) finish() {
 	texts := map[string]string{}
 	forms := 0
 	isNew := true // no form has a translation
-	f.formatter = print
+	f.formatter = f.usual
 	switch {
 	case strings.Contains(f.flags, " java-format"):
 		f.formatter = java
+	case bracedFormat.MatchString(f.flags):
+		f.formatter = braced
 	case withoutFormat.MatchString(f.flags):
 		f.formatter = none
 	}
@@ -185,9 +191,8 @@ func formNumber(keyword string) int {
 }
 
 var (
-	poCharset  = regexp.MustCompile(`charset=([\w.:-]+)`)
-	poLanguage = regexp.MustCompile(`("|\\n)Language:((?:[^"\\]|\\[^n])*)\\n`)
-	poPlurals  = regexp.MustCompile(`("|\\n)Plural-Forms:((?:[^"\\]|"\s+"|\\[^n])*)\\n`)
+	poCharset = regexp.MustCompile(`charset=([\w.:-]+)`)
+	poFuzzy   = regexp.MustCompile(`, *fuzzy\b`)
 )
 
 // head sets the language in the header, and the encoding if a template leaves it open.
@@ -206,26 +211,40 @@ func (f *poFile) head(field poField) {
 		return
 	}
 	raw = poCharset.ReplaceAllLiteralString(raw, "charset=UTF-8")
-	was, _ := f.field(raw, poLanguage, "")
+	was, _ := f.field(raw, "Language", "")
 	to := f.checkLanguage(was, f.text[field.end:], poTranslated)
-	_, set := f.field(raw, poLanguage, "Language: "+posix(to))
-	rule, _ := f.field(raw, poPlurals, "")
+	_, set := f.field(raw, "Language", posix(to))
+	rule, _ := f.field(raw, "Plural-Forms", "")
 	f.rule = readRule(rule, f.options.To)
 	usual := ruleOf(f.options.To)
 	if strings.Contains(f.text, "msgid_plural") && usual != "" && (f.rule == nil || language.LocaleOf(was) != language.LocaleOf(f.options.To)) {
 		f.rule = readRule(usual, f.options.To)
-		_, set = f.field(set, poPlurals, "Plural-Forms: "+usual)
+		_, set = f.field(set, "Plural-Forms", usual)
+	}
+	date, _ := f.field(raw, "POT-Creation-Date", "")
+	isOther := was != "" && language.Base(was) != language.Base(to)
+	for _, i := range [...][3]string{{"PO-Revision-Date", "YEAR-MO-DA ", date}, {"Last-Translator", "FULL NAME <", "Automatically generated"}, {"Language-Team", "LANGUAGE <", "none"}} {
+		if is, filled := f.field(set, i[0], i[2]); i[2] != "" && (strings.HasPrefix(is, i[1]) || is != "" && isOther && i[2] == "none") {
+			set = filled
+		}
+	}
+	if marks := f.text[f.marks.Start:f.marks.End]; f.marks.End > f.marks.Start && f.marks.End <= field.start && poFuzzy.MatchString(marks) {
+		if marks = poFuzzy.ReplaceAllString(marks, ""); marks == "#" { // the line goes
+			marks, f.marks.End = "", f.marks.End+len(lineEnd(f.text[f.marks.End:]))
+		}
+		f.replace(f.marks.Start, f.marks.End, marks)
 	}
 	f.replace(field.start, field.end, set)
 }
 
-// field returns the value of a field of the header, and the header with another line for it.
-func (f *poFile) field(header string, pattern *regexp.Regexp, line string) (was, set string) {
+// field returns a field of the header, and the header with another value for it.
+func (f *poFile) field(header, name, value string) (was, set string) {
+	pattern := regexp.MustCompile(`("|\\n)` + name + `:((?:[^"\\]|"\s+"|\\[^n])*)\\n`)
 	at := pattern.FindStringSubmatchIndex(header)
 	if at == nil {
-		return "", header + f.lineEnd + `"` + line + `\n"`
+		return "", header + f.lineEnd + `"` + name + ": " + value + `\n"`
 	}
-	return strings.TrimSpace(header[at[4]:at[5]]), header[:at[3]] + line + `\n` + header[at[1]:]
+	return strings.TrimSpace(header[at[4]:at[5]]), header[:at[3]] + name + ": " + value + `\n` + header[at[1]:]
 }
 
 // quote writes a text on one line, or behind an empty string with one string for each of its lines.

@@ -9,7 +9,9 @@ import (
 
 // properties translates the values of Java's .properties.
 func properties(p *pass) {
-	p.formatter = java
+	if p.formatter = formatterOf(p.text); p.formatter == print { // java.text has no plurals
+		p.formatter = java
+	}
 	escape := p.encoding.form == latin1.form || char.IsASCII(p.text)
 	list := p.linesOf("\r\n")
 	for i := 0; i < len(list); i++ {

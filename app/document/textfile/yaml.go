@@ -16,7 +16,7 @@ import (
 // yamlValues translates YAML: strings, but not keys. The parser gives the start and the value of a scalar; its end is determined
 // from the text.
 func yamlValues(p *pass) {
-	p.formatter = print
+	p.formatter = formatterOf(p.text)
 	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
 	text := symbols.ReplaceAllStringFunc(p.text, func(list string) string {
 		key, values, _ := strings.Cut(list, "[")

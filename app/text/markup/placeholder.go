@@ -48,7 +48,7 @@ func (s *scanner) template() int {
 
 // braces returns the length of the placeholder that starts with the { here:
 //
-//	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name} {x:{width}} {#id .class} { -brand-name }
+//	{name} {0} {} {:.2f} {user.name!r:>10} {items[0]} {first name} {x:{width}} {#id .class} {#b}x{/b} { -brand-name }
 //	{"an": "object of JSON"}
 //	{count, plural, one {# file} other {# files}}
 //
@@ -77,7 +77,7 @@ func (s *scanner) braces() int {
 // fieldName matches the text between braces: nothing, or up to three words and an optional format specification behind a sign; or
 // quoted text.
 var (
-	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*'| +[-$@.\pL\d_][^\s{}]*(?:\([^{}\n]*\))? *)$`)
+	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#/-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*'| +[-$@.\pL\d_][^\s{}]*(?:\([^{}\n]*\))? *)$`)
 	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)
 	icuMessage  = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal|number|date|time|spellout|ordinal|duration|choice)\b`)
 	jsonObject  = regexp.MustCompile(`^\{\s*"[^"\n]*"\s*:`)
