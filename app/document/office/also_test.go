@@ -105,14 +105,20 @@ func TestHeader(t *testing.T) {
 	} {
 		unfit := 0
 		w := &walker{ctx: t.Context(), options: document.Options{Unfit: func() { unfit++ }}, translate: func(string) (string, error) { return c.translation, nil }}
-		header, err := w.header(c.source)
+		header, err := headerOf(w, c.source)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, header)
 		assert.Equal(t, c.unfit, unfit, c.source)
 	}
 	w := &walker{ctx: t.Context(), translate: func(string) (string, error) { return strings.Repeat("a", 256), nil }}
-	_, err := w.header("Sales")
+	_, err := headerOf(w, "Sales")
 	assert.ErrorIs(t, err, document.ErrTooLong)
+}
+
+// headerOf returns a header that a walker rewrites, or its error.
+func headerOf(w *walker, source string) (header string, err error) {
+	err = w.look(func() { header = w.header(source) })
+	return header, err
 }
 
 // Codes stay in all translations.
@@ -121,11 +127,11 @@ func FuzzHeader(f *testing.F) {
 	f.Add("R&&D &K01+000a&P+1", "+1&x")
 	f.Fuzz(func(t *testing.T, source, translation string) {
 		w := &walker{ctx: t.Context(), options: document.Options{Unfit: func() {}}, translate: same}
-		header, err := w.header(source)
+		header, err := headerOf(w, source)
 		require.NoError(t, err)
 		require.Equal(t, source, header)
 		w.translate = func(string) (string, error) { return markup.XML.Escape(translation), nil }
-		header, err = w.header(source)
+		header, err = headerOf(w, source)
 		require.NoError(t, err)
 		require.Equal(t, strings.Join(codesOf(source), " "), strings.Join(codesOf(header), " "))
 		require.LessOrEqual(t, characters(header), max(maxHeader, characters(source)))

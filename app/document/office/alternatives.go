@@ -16,8 +16,8 @@ var alternatives = each("*", "docPr cNvPr", also(document.AlsoAlt, (*walker).alt
 
 // alternativeIn returns a rewriting of elements with an alternative text in an attribute.
 func alternativeIn(attribute string) rewriting {
-	return also(document.AlsoAlt, func(w *walker, start xmlpart.Token, out sink) error {
-		return w.labels(start, out, []string{attribute})
+	return also(document.AlsoAlt, func(w *walker, start xmlpart.Token, out sink) {
+		w.labels(start, out, []string{attribute})
 	})
 }
 
@@ -25,33 +25,29 @@ func alternativeIn(attribute string) rewriting {
 var decorative = regexp.MustCompile(`<(?:[\w.-]+:)?decorative\s[^<>]*val\s*=\s*["'](?:1|true)["']`)
 
 // alternative copies the properties of a picture or shape and translates its alternative texts.
-func (w *walker) alternative(start xmlpart.Token, out sink) error {
+func (w *walker) alternative(start xmlpart.Token, out sink) {
 	tag := len(start.Raw)
-	raw, err := w.bounded(start)
-	if err != nil {
-		return err
-	}
+	raw := w.bounded(start)
 	var attributes []string
 	if !decorative.MatchString(raw) {
 		attributes = []string{"title", "descr"}
 	}
 	start.Raw = []byte(raw[:tag])
-	if err := w.shown(start, out, attributes); err != nil {
-		return err
-	}
-	_, err = out.WriteString(raw[tag:])
-	return err
+	w.shown(start, out, attributes)
+	w.write(out, raw[tag:])
 }
 
 // odfShape copies a shape. The alternative texts of a decorative shape stay.
-func (w *walker) odfShape(start xmlpart.Token, out sink) error {
+func (w *walker) odfShape(start xmlpart.Token, out sink) {
 	if start.Attribute("decorative") != "true" {
-		return w.inner(start, out)
+		w.inner(start, out)
+		return
 	}
-	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		if t.Name.Space == "svg" {
-			return w.verbatim(t, out)
+			w.verbatim(t, out)
+			return
 		}
-		return w.element(t, out)
+		w.element(t, out)
 	})
 }

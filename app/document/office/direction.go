@@ -62,8 +62,8 @@ func leftToRight(raw string) string {
 
 // wordStyleProperties copies properties of a style of Word. They lose the direction from right to left; texts in that direction
 // have it themselves.
-func (w *walker) wordStyleProperties(start xmlpart.Token, out sink) error {
-	return w.changed(start, out, func(raw string) string {
+func (w *walker) wordStyleProperties(start xmlpart.Token, out sink) {
+	w.changed(start, out, func(raw string) string {
 		if w.to.language != "" && !w.to.rtl {
 			raw = leftToRight(raw)
 		}
@@ -72,19 +72,18 @@ func (w *walker) wordStyleProperties(start xmlpart.Token, out sink) error {
 }
 
 // wordTable copies the properties of a table of Word, whose columns begin at the right.
-func (w *walker) wordTable(start xmlpart.Token, out sink) error {
+func (w *walker) wordTable(start xmlpart.Token, out sink) {
 	isSet := !w.to.rtl || strings.HasSuffix(string(start.Raw), "/>")
-	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		if t.Name.Local == "bidiVisual" && w.to.language != "" {
-			return w.skip()
+			w.skip()
+			return
 		}
 		if !isSet && !beforeTable[t.Name.Local] {
 			isSet = true
-			if _, err := out.WriteString("<" + xmlpart.PrefixOf(string(start.Raw)) + "bidiVisual/>"); err != nil {
-				return err
-			}
+			w.write(out, "<"+xmlpart.PrefixOf(string(start.Raw))+"bidiVisual/>")
 		}
-		return w.element(t, out)
+		w.element(t, out)
 	})
 }
 
@@ -103,17 +102,17 @@ func (t target) drawingDirection(tag string) string {
 }
 
 // drawingLevel copies the paragraph properties of a list of styles.
-func (w *walker) drawingLevel(start xmlpart.Token, out sink) error {
+func (w *walker) drawingLevel(start xmlpart.Token, out sink) {
 	start.Raw = []byte(w.to.drawingDirection(string(start.Raw)))
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // sheetView copies a view of a sheet, which begins at the right.
-func (w *walker) sheetView(start xmlpart.Token, out sink) error {
+func (w *walker) sheetView(start xmlpart.Token, out sink) {
 	if w.to.language != "" && (w.to.rtl || start.Attribute("rightToLeft") != "") {
 		start.Raw = []byte(xmlpart.SetAttribute(string(start.Raw), "rightToLeft", w.to.flag()))
 	}
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // odfDirection sets the direction in a style of OpenDocument, or a layout of pages.
@@ -129,8 +128,8 @@ func (t target) odfDirection(raw string) string {
 var propertyText = regexp.MustCompile(`>[^<]*</`)
 
 // setLanguage copies the language of a document, and sets it.
-func (w *walker) setLanguage(start xmlpart.Token, out sink) error {
-	return w.changed(start, out, func(raw string) string {
+func (w *walker) setLanguage(start xmlpart.Token, out sink) {
+	w.changed(start, out, func(raw string) string {
 		if w.options.To == "" {
 			return raw
 		}

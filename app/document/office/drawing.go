@@ -8,14 +8,15 @@ import (
 )
 
 // drawingParagraph rewrites an a:p of slides, charts, diagrams and drawings.
-func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
+func (w *walker) drawingParagraph(start xmlpart.Token, out sink) {
 	p := w.begin(start)
 	properties := ""
-	end, err := w.inside(p, start, func(t xmlpart.Token) error {
+	end := w.inside(p, start, func(t xmlpart.Token) {
 		if t.Name == named("a", "r") {
-			return w.drawingRun(p, t)
+			w.drawingRun(p, t)
+			return
 		}
-		raw, err := w.taken(p, t)
+		raw := w.taken(p, t)
 		switch t.Name {
 		case named("a", "pPr"):
 			properties = raw
@@ -26,73 +27,66 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 		default:
 			p.Special(raw)
 		}
-		return err
 	}, nil)
-	if err != nil {
-		return err
-	}
 	p.tail += end
 	if properties == "" && w.to.rtl {
 		properties = "<" + p.prefix + "pPr/>"
 	}
 	tag := properties[:strings.IndexByte(properties, '>')+1]
 	p.head.WriteString(w.to.drawingDirection(tag) + properties[len(tag):])
-	return w.end(p, out, func(text string) string {
+	w.end(p, out, func(text string) string {
 		return "<" + p.prefix + "t>" + escape(text) + "</" + p.prefix + "t>"
 	})
 }
 
 // drawingRun reads an a:r.
-func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
+func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = drawingKey(raw), raisedInDrawing.MatchString(raw)
 		r.open(w.drawingProperties(raw))
 	}
-	return w.run(p, start, look, func(r *run, t xmlpart.Token) error {
+	w.run(p, start, look, func(r *run, t xmlpart.Token) {
 		if t.Name == named("a", "t") {
-			_, text, err := w.content(p, t)
+			_, text := w.content(p, t)
 			p.Text(r.Style, text)
-			return err
+			return
 		}
-		raw, err := w.taken(p, t)
+		raw := w.taken(p, t)
 		r.open(raw)
-		return err
 	})
 }
 
 // ownShape copies a shape of a master or layout. The texts of its placeholders are not shown, and stay.
-func (w *walker) ownShape(start xmlpart.Token, out sink) error {
+func (w *walker) ownShape(start xmlpart.Token, out sink) {
 	placeholder := false
-	var child func(t xmlpart.Token, out sink) error
-	child = func(t xmlpart.Token, out sink) error {
+	var child func(t xmlpart.Token, out sink)
+	child = func(t xmlpart.Token, out sink) {
 		switch t.Name {
 		case named("p", "ph"):
 			placeholder = true
 		case named("p", "txBody"):
 			if placeholder {
-				return w.verbatim(t, out)
+				w.verbatim(t, out)
+				return
 			}
-			return w.element(t, out)
+			w.element(t, out)
+			return
 		}
-		return w.copy(t, out, child)
+		w.copy(t, out, child)
 	}
-	return w.copy(start, out, child)
+	w.copy(start, out, child)
 }
 
 // plain rewrites an element that has only text.
-func (w *walker) plain(start xmlpart.Token, out sink) (err error) {
+func (w *walker) plain(start xmlpart.Token, out sink) {
 	p := w.begin(start)
-	p.tail, err = w.inside(p, start, func(t xmlpart.Token) error {
+	p.tail = w.inside(p, start, func(t xmlpart.Token) {
 		p.keep = true
-		_, err := w.taken(p, t)
-		return err
+		w.taken(p, t)
 	}, func(text string) {
 		p.lines(tagged.Style{}, text)
 		p.own = text
 		p.keep = p.keep || w.isKept(text)
 	})
-	if err != nil {
-		return err
-	}
-	return w.end(p, out, escape)
+	w.end(p, out, escape)
 }

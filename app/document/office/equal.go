@@ -34,13 +34,13 @@ func (w *walker) consistent(text string, translate document.Translate) document.
 		user, isUsed := b.used[value]
 		switch {
 		case isKnown && folded(html.UnescapeString(chosen)) != value:
-			if compared, err := w.isCompared(key); compared || err != nil {
-				return chosen, err
+			if w.isCompared(key) {
+				return chosen, nil
 			}
 		case isUsed && user != key, w.keep[keptForm(value)]:
-			if compared, err := w.isCompared(key); compared || err != nil {
+			if w.isCompared(key) {
 				w.countKept(text)
-				return segment, err
+				return segment, nil
 			}
 		}
 		b.chosen[key], b.used[value] = translation, key
@@ -50,15 +50,13 @@ func (w *walker) consistent(text string, translate document.Translate) document.
 }
 
 // isCompared reports whether formulas compare a text, from [folded].
-func (w *walker) isCompared(text string) (bool, error) {
+func (w *walker) isCompared(text string) bool {
 	if w.book.compared == nil {
 		w.book.compared, w.book.shared = map[string]bool{}, map[int]bool{}
 		again := newLearner(w.ctx)
 		again.book, again.keep = w.book, w.keep
 		defer again.giveBack()
-		if err := w.book.read(again); err != nil {
-			return false, err
-		}
+		w.looks.Check(w.book.read(again))
 	}
-	return w.book.compared[text], nil
+	return w.book.compared[text]
 }

@@ -46,23 +46,20 @@ const (
 const maxFacts, factCost = 64 << 20, 256
 
 // tell keeps a fact, or acts on it if facts are not kept.
-func (w *walker) tell(f fact) error {
+func (w *walker) tell(f fact) {
 	b := &w.book.facts
 	f.sheet = w.sheet
 	if b.bytes > maxFacts && !b.isLost {
-		if err := w.goThrough(); err != nil {
-			return err
-		}
+		w.looks.Check(w.goThrough())
 		*b = facts{isLost: true}
 	}
 	if b.isLost {
 		w.act(&f)
-		return nil
+		return
 	}
 	b.list = append(b.list, f)
 	b.bytes += factCost + len(f.text) + len(f.name)
 	w.remembered += factCost + len(f.text) + len(f.name)
-	return nil
 }
 
 // act notes what a fact tells.

@@ -15,7 +15,7 @@ func TestReadingsAreBounded(t *testing.T) {
 	formula := `COUNTIF(B1,"x")&` + strings.Repeat("A1&", areas) + "A1"
 	for _, full := range []bool{false, true} {
 		w := &walker{ctx: t.Context(), keep: map[string]bool{}, book: newWorkbook()}
-		require.NoError(t, w.tellFormula(formula, area{}, true))
+		require.NoError(t, w.look(func() { w.tellFormula(formula, area{}, true) }))
 		if full {
 			w.book.facts.bytes = maxFacts
 		}
@@ -42,12 +42,12 @@ func TestReadingsAreBounded(t *testing.T) {
 func TestTooManyFacts(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook()}
-	require.NoError(t, w.tellFormula(`A1="one"`, area{}, true))
+	require.NoError(t, w.look(func() { w.tellFormula(`A1="one"`, area{}, true) }))
 	w.book.facts.bytes = maxFacts + 1
 	cancel()
-	require.ErrorIs(t, w.tellFormula(`A1="two"`, area{}, true), context.Canceled)
+	require.ErrorIs(t, w.look(func() { w.tellFormula(`A1="two"`, area{}, true) }), context.Canceled)
 	w.ctx = t.Context()
-	require.NoError(t, w.tellFormula(`A1="two"`, area{}, true))
+	require.NoError(t, w.look(func() { w.tellFormula(`A1="two"`, area{}, true) }))
 	assert.True(t, w.book.facts.isLost)
 	assert.Empty(t, w.book.facts.list)
 	assert.True(t, w.isKept("one") && w.isKept("two"))

@@ -31,7 +31,7 @@ func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if f.name == "fods" {
 		err := names.learnFrom(func(w *walker) error {
 			w.grammar, w.sheet, w.at = odfFormulaGrammar, "", corner{-1, -1}
-			return whole(w.part(io.Discard, file(), "the file"), "the file")
+			return w.part(io.Discard, file(), "the file")
 		}, func(*walker) error { return nil })
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	w := names.rewriter(flatGrammar, o, t)
 	defer w.giveBack()
-	return whole(w.part(cmp.Or(out, io.Discard), file(), "the file"), "the file")
+	return w.part(cmp.Or(out, io.Discard), file(), "the file")
 }
 
 // check refuses a file of another kind, by its root element.

@@ -32,42 +32,37 @@ var (
 )
 
 // sheetHeader rewrites a header or footer.
-func (w *walker) sheetHeader(start xmlpart.Token, out sink) error {
-	if _, err := out.Write(start.Raw); err != nil {
-		return err
-	}
-	return w.texted(out, w.header)
+func (w *walker) sheetHeader(start xmlpart.Token, out sink) {
+	w.put(out, start.Raw)
+	w.texted(out, w.header)
 }
 
 // header translates the texts of a header.
-func (w *walker) header(source string) (string, error) {
+func (w *walker) header(source string) string {
 	var out strings.Builder
 	room := maxHeader - characters(source)
 	from, code := 0, ""
-	text := func(raw string) error {
-		translation, err := w.headerText(code, raw, room)
+	text := func(raw string) {
+		translation := w.headerText(code, raw, room)
 		room -= characters(translation) - characters(raw)
 		out.WriteString(translation)
-		return err
 	}
 	for _, m := range headerCode.FindAllStringIndex(source, -1) {
 		next := source[m[0]:m[1]]
 		if next == "&&" || headerField.MatchString(next) {
 			continue
 		}
-		if err := text(source[from:m[0]]); err != nil {
-			return "", err
-		}
+		text(source[from:m[0]])
 		out.WriteString(next)
 		from, code = m[1], next
 	}
-	err := text(source[from:])
-	return out.String(), err
+	text(source[from:])
+	return out.String()
 }
 
 // headerText translates a text of a header that follows a code, with the fields in it; room is the number of characters by which
 // it may grow.
-func (w *walker) headerText(code, raw string, room int) (string, error) {
+func (w *walker) headerText(code, raw string, room int) string {
 	p, at := &paragraph{Paragraph: tagged.New()}, 0
 	for _, m := range headerCode.FindAllStringIndex(raw, -1) {
 		p.lines(tagged.Style{}, raw[at:m[0]])
@@ -90,10 +85,11 @@ func (w *walker) headerText(code, raw string, room int) (string, error) {
 	case !slices.Equal(codesOf(code+text), codesOf(code+raw)):
 		err = fmt.Errorf("%w: a text of a header becomes a code", markup.ErrLost)
 	}
+	w.looks.Check(w.options.Fits(err))
 	if err != nil || !changed {
-		return raw, w.options.Fits(err)
+		return raw
 	}
-	return text, nil
+	return text
 }
 
 // codesOf returns the sorted codes of part of a header.

@@ -51,7 +51,7 @@ func keptForm(text string) string {
 var escapedSpace = strings.NewReplacer("_x000a_", " ", "_x000A_", " ", "_x000d_", " ", "_x000D_", " ", "_x0009_", " ")
 
 // columnName remembers the name of a table's column, or a text by which rows are shown.
-func (w *walker) columnName(start xmlpart.Token, out sink) error {
+func (w *walker) columnName(start xmlpart.Token, out sink) {
 	w.remember(start.Attribute("name"))
 	w.remember(start.Attribute("totalsRowLabel"))
 	w.remember(start.Attribute("val"))
@@ -59,7 +59,7 @@ func (w *walker) columnName(start xmlpart.Token, out sink) error {
 		t.columns = append(t.columns, keptForm(start.Attribute("name")))
 		w.book.tables[w.table] = t
 	}
-	return w.copy(start, out, w.element)
+	w.copy(start, out, w.element)
 }
 
 // quoted matches a text in a formula; quotes in it are doubled.

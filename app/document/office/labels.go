@@ -41,69 +41,61 @@ var odfFormLabels = map[string][]string{"button": {"label", "title"}, "checkbox"
 // withLabels adds elements of a namespace, with their displayed attributes, to a grammar.
 func (g grammar) withLabels(space string, elements map[string][]string) grammar {
 	for local, attributes := range elements {
-		g[named(space, local)] = func(w *walker, start xmlpart.Token, out sink) error { return w.labels(start, out, attributes) }
+		g[named(space, local)] = func(w *walker, start xmlpart.Token, out sink) { w.labels(start, out, attributes) }
 	}
 	return g
 }
 
 // labels copies an element and translates the text in it, and some attributes, as labels.
-func (w *walker) labels(start xmlpart.Token, out sink, attributes []string) error {
-	if err := w.shown(start, out, attributes); err != nil {
-		return err
-	}
-	return w.texted(out, func(whole string) (string, error) {
+func (w *walker) labels(start xmlpart.Token, out sink, attributes []string) {
+	w.shown(start, out, attributes)
+	w.texted(out, func(whole string) string {
 		text := strings.TrimSpace(whole)
-		if label, err := w.label(text); err != nil || label != text {
-			return label, err
+		if label := w.label(text); label != text {
+			return label
 		}
-		return whole, nil
+		return whole
 	})
 }
 
 // texted copies the content of an element, with its texts changed.
-func (w *walker) texted(out sink, change func(text string) (string, error)) error {
-	return w.children(func(t xmlpart.Token) error {
+func (w *walker) texted(out sink, change func(text string) string) {
+	w.children(func(t xmlpart.Token) {
 		raw := string(t.Raw)
 		switch t.Kind {
 		case xmlpart.Start:
-			return w.element(t, out)
+			w.element(t, out)
+			return
 		case xmlpart.Text:
-			text, err := change(t.Text)
-			if err != nil {
-				return err
-			}
+			text := change(t.Text)
 			if text != t.Text {
 				raw = escape(text)
 			}
 		}
-		_, err := out.WriteString(raw)
-		return err
+		w.write(out, raw)
 	})
 }
 
 // shown copies a start tag and translates attributes as labels.
-func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) (err error) {
+func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) {
 	isText := start.Attribute("type") != "autoText" // otherwise it is the name of one
 	raw := attribute.ReplaceAllStringFunc(string(start.Raw), func(whole string) string {
 		m := attribute.FindStringSubmatch(whole)
-		if err != nil || !isText || !slices.Contains(attributes, m[2]) {
+		if !isText || !slices.Contains(attributes, m[2]) {
 			return whole
 		}
 		value := html.UnescapeString(m[3][1 : len(m[3])-1])
-		var label string
-		if label, err = w.label(value); err != nil || label == value {
+		label := w.label(value)
+		if label == value {
 			return whole
 		}
 		if most := labelLengths[m[2]]; most > 0 && characters(label) > most {
-			err = w.options.Fits(document.ErrTooLong)
+			w.looks.Check(w.options.Fits(document.ErrTooLong))
 			return whole
 		}
 		return m[1] + `"` + attributeEscaper.Replace(escape(label)) + `"`
 	})
-	if err == nil {
-		_, err = out.WriteString(raw)
-	}
-	return err
+	w.write(out, raw)
 }
 
 // attributeEscaper escapes characters that are allowed in text and lost in attributes.
@@ -112,30 +104,32 @@ var attributeEscaper = strings.NewReplacer(`"`, "&quot;", "\n", "&#10;", "\t", "
 var attribute = regexp.MustCompile(`(\s(?:[\w.-]+:)?([\w.-]+)\s*=\s*)("[^"<]*"|'[^'<]*')`)
 
 // label translates a label.
-func (w *walker) label(text string) (string, error) {
+func (w *walker) label(text string) string {
 	if w.isKept(text) {
-		return text, nil
+		return text
 	}
 	p := &paragraph{Paragraph: tagged.New()}
 	p.lines(tagged.Style{}, text)
 	label, changed, err := p.Rewrite(w.translate, func(text string) string { return text })
+	w.looks.Check(w.options.Fits(err))
 	if err != nil || !changed {
-		return text, w.options.Fits(err)
+		return text
 	}
-	return label, nil
+	return label
 }
 
 // textInput copies a text field of a Word form. Its default is translated unless the field is a number, a date or computed.
-func (w *walker) textInput(start xmlpart.Token, out sink) error {
+func (w *walker) textInput(start xmlpart.Token, out sink) {
 	kind := ""
-	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		if t.Name == named("w", "type") {
 			kind = t.Attribute("val")
 		}
 		if t.Name == named("w", "default") && (kind == "" || kind == "regular") {
-			return w.labels(t, out, []string{"val"})
+			w.labels(t, out, []string{"val"})
+			return
 		}
-		return w.verbatim(t, out)
+		w.verbatim(t, out)
 	})
 }
 
@@ -144,9 +138,9 @@ var odfTextFields = map[xml.Name]bool{named("text", "text-input"): true, named("
 	named("text", "title"): true, named("text", "subject"): true, named("text", "description"): true}
 
 // odfPlaceholder reads a placeholder text, which is shown in angle brackets.
-func (w *walker) odfPlaceholder(p *paragraph, around *run, start xmlpart.Token) error {
+func (w *walker) odfPlaceholder(p *paragraph, around *run, start xmlpart.Token) {
 	open, end := string(start.Raw), "</"+xmlpart.NameOf(string(start.Raw))+">"
-	_, text, err := w.content(p, start)
+	_, text := w.content(p, start)
 	text, left := strings.CutPrefix(text, "<")
 	text, right := strings.CutSuffix(text, ">")
 	brackets := func(has bool, bracket string) string {
@@ -158,5 +152,4 @@ func (w *walker) odfPlaceholder(p *paragraph, around *run, start xmlpart.Token) 
 	p.Open(around.Open + open + brackets(left, "<"))
 	p.Text(tagged.Style{}, p.collapse(text))
 	p.Close(brackets(right, ">") + end + around.Close)
-	return err
 }

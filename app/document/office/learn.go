@@ -17,21 +17,21 @@ import (
 func (w *walker) learnPart(a *archive.Archive, name string, p part) error {
 	w.grammar, w.sheet, w.at = p.names, p.sheet, corner{-1, -1}
 	w.define(p.sheet, "")
-	return a.Read(name, func(in io.Reader) error { return whole(w.part(io.Discard, in, name), name) })
+	return a.Read(name, func(in io.Reader) error { return w.part(io.Discard, in, name) })
 }
 
 // learnRow counts a row of Excel. Cells and rows may have their position as an attribute.
-func (w *walker) learnRow(start xmlpart.Token, out sink) error {
+func (w *walker) learnRow(start xmlpart.Token, out sink) {
 	w.at.row++
 	if n, err := strconv.Atoi(start.Attribute("r")); err == nil {
 		w.at.row = n - 1
 	}
 	w.at.column = -1
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // learnCell reads a cell of Excel.
-func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
+func (w *walker) learnCell(start xmlpart.Token, _ sink) {
 	w.at.column++
 	if r := start.Attribute("r"); r != "" {
 		w.at.column, w.at.row = cornerOf(r, w.at, corner{})
@@ -39,53 +39,47 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
 	at := area{w.sheet, w.at.column, w.at.row, w.at.column, w.at.row}
 	kind := start.Attribute("t")
 	formula, value, inline := "", "", ""
-	err := w.children(func(t xmlpart.Token) (err error) {
+	w.children(func(t xmlpart.Token) {
 		switch {
 		case t.Kind != xmlpart.Start:
 		case t.Name == named("x", "f"):
 			if ref := t.Attribute("ref"); ref != "" {
 				at = w.area(ref)
 			}
-			formula, err = w.texts(t, "f")
+			formula = w.texts(t, "f")
 		case t.Name == named("x", "v") && kind == "" && formula == "": // a number
-			err = w.skip()
+			w.skip()
 		case t.Name == named("x", "v"):
-			value, err = w.texts(t, "v")
+			value = w.texts(t, "v")
 		default:
-			inline, err = w.texts(t, "t")
+			inline = w.texts(t, "t")
 		}
-		return err
 	})
-	if err != nil {
-		return err
-	}
 	if kind == "str" {
 		inline = value
 	}
 	switch n, invalid := strconv.Atoi(value); {
 	case formula != "": // many programs write no result, or 0
 		w.book.shows = w.book.shows || kind == "str"
-		err = w.tellFormula(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
+		w.tellFormula(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
 	case kind != "s":
 		w.book.inline = w.book.inline || kind == "str" || kind == "inlineStr"
 		if inline != "" {
-			err = w.tell(fact{kind: textFact, at: at, text: inline})
+			w.tell(fact{kind: textFact, at: at, text: inline})
 		}
 	case invalid == nil:
-		err = w.tell(fact{kind: sharedFact, at: at, number: n})
+		w.tell(fact{kind: sharedFact, at: at, number: n})
 	}
-	return err
 }
 
 // tellFormula tells a formula that may depend on text.
-func (w *walker) tellFormula(formula string, at area, isText bool) error {
+func (w *walker) tellFormula(formula string, at area, isText bool) {
 	formula = strings.TrimPrefix(formula, "=")
 	if isText {
-		return w.tell(fact{kind: textFormula, at: at, text: formula})
+		w.tell(fact{kind: textFormula, at: at, text: formula})
 	} else if ofText(formula) {
-		return w.tell(fact{kind: formulaFact, at: at, text: formula})
+		w.tell(fact{kind: formulaFact, at: at, text: formula})
 	}
-	return nil
 }
 
 // learnText reads the text of a cell.
@@ -103,37 +97,33 @@ func (w *walker) learnText(text string, at area, stays, compared bool) {
 }
 
 // skip reads to the end of the current element.
-func (w *walker) skip() error {
-	return w.children(func(t xmlpart.Token) error {
+func (w *walker) skip() {
+	w.children(func(t xmlpart.Token) {
 		if t.Kind == xmlpart.Start {
-			return w.skip()
+			w.skip()
 		}
-		return nil
 	})
 }
 
 // texts reads an element and returns the text in all of its elements of a name, without their pronunciation.
-func (w *walker) texts(start xmlpart.Token, local string) (string, error) {
+func (w *walker) texts(start xmlpart.Token, local string) string {
 	var all strings.Builder
-	err := w.children(func(t xmlpart.Token) error {
+	w.children(func(t xmlpart.Token) {
 		switch {
 		case t.Kind == xmlpart.Text && start.Name.Local == local:
 			all.WriteString(t.Text)
 		case t.Kind == xmlpart.Start && t.Name.Local == "rPh":
-			return w.skip()
+			w.skip()
 		case t.Kind == xmlpart.Start:
-			text, err := w.texts(t, local)
-			all.WriteString(text)
-			return err
+			all.WriteString(w.texts(t, local))
 		}
-		return nil
 	})
-	return all.String(), err
+	return all.String()
 }
 
 // learnShared remembers a shared string that stays, or is a criterion.
-func (w *walker) learnShared(start xmlpart.Token, _ sink) error {
-	text, err := w.texts(start, "t")
+func (w *walker) learnShared(start xmlpart.Token, _ sink) {
+	text := w.texts(start, "t")
 	switch {
 	case w.book.compared != nil:
 		if w.book.shared[w.number] {
@@ -145,36 +135,29 @@ func (w *walker) learnShared(start xmlpart.Token, _ sink) error {
 		w.book.listed[w.number] = true
 	}
 	w.number++
-	return err
 }
 
 // learnScope reads conditions of cells: validations and conditional formats.
-func (w *walker) learnScope(start xmlpart.Token, out sink) error {
+func (w *walker) learnScope(start xmlpart.Token, out sink) {
 	w.scope = w.area(start.Attribute("sqref"))
 	defer func() { w.scope = area{} }()
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // learnFormula reads a formula of a condition.
-func (w *walker) learnFormula(start xmlpart.Token, _ sink) error {
-	formula, err := w.texts(start, start.Name.Local)
+func (w *walker) learnFormula(start xmlpart.Token, _ sink) {
+	formula := w.texts(start, start.Name.Local)
 	if start.Name.Space == "xm" {
 		w.scope = area{bottom: maxRow} // the cells follow
 	}
-	if err != nil {
-		return err
-	}
-	return w.tellFormula(formula, w.scope, false)
+	w.tellFormula(formula, w.scope, false)
 }
 
 // learnName reads a defined name.
-func (w *walker) learnName(start xmlpart.Token, _ sink) error {
-	formula, err := w.texts(start, "definedName")
-	if err != nil {
-		return err
-	}
+func (w *walker) learnName(start xmlpart.Token, _ sink) {
+	formula := w.texts(start, "definedName")
 	w.define(start.Attribute("name"), formula)
-	return w.tell(fact{kind: nameFact, name: start.Attribute("name"), text: formula})
+	w.tell(fact{kind: nameFact, name: start.Attribute("name"), text: formula})
 }
 
 // define notes the cells of a name. Several sheets may have one of the same name.
@@ -195,37 +178,34 @@ func (w *walker) define(name, formula string) {
 }
 
 // learnTable reads a table of Excel.
-func (w *walker) learnTable(start xmlpart.Token, out sink) error {
+func (w *walker) learnTable(start xmlpart.Token, out sink) {
 	w.table = strings.ToUpper(start.Attribute("displayName"))
 	w.book.tables[w.table] = table{area: w.area(start.Attribute("ref"))}
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // learnSource notes the cells of which a pivot table is made.
-func (w *walker) learnSource(start xmlpart.Token, out sink) error {
-	err := w.tell(fact{kind: sourceFact, at: area{sheet: start.Attribute("sheet")}, name: start.Attribute("name"), text: start.Attribute("ref")})
-	if err != nil {
-		return err
-	}
-	return w.inner(start, out)
+func (w *walker) learnSource(start xmlpart.Token, out sink) {
+	w.tell(fact{kind: sourceFact, at: area{sheet: start.Attribute("sheet")}, name: start.Attribute("name"), text: start.Attribute("ref")})
+	w.inner(start, out)
 }
 
 // learnODFTable reads a sheet of OpenDocument.
-func (w *walker) learnODFTable(start xmlpart.Token, out sink) error {
+func (w *walker) learnODFTable(start xmlpart.Token, out sink) {
 	w.sheet, w.at, w.rows = start.Attribute("name"), corner{-1, -1}, 1
 	w.book.facts.isLost = true // OpenDocument is read again
 	w.define(w.sheet, "")
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
-func (w *walker) learnODFRow(start xmlpart.Token, out sink) error {
+func (w *walker) learnODFRow(start xmlpart.Token, out sink) {
 	w.at.row, w.at.column = w.at.row+w.rows, -1
 	w.rows = repeated(start, "number-rows-repeated")
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // learnODFCell reads a cell of OpenDocument.
-func (w *walker) learnODFCell(start xmlpart.Token, out sink) error {
+func (w *walker) learnODFCell(start xmlpart.Token, out sink) {
 	n := repeated(start, "number-columns-repeated")
 	at := area{w.sheet, w.at.column + 1, max(w.at.row, 0), w.at.column + n, max(w.at.row, 0) + w.rows - 1}
 	w.at.column += n
@@ -239,17 +219,16 @@ func (w *walker) learnODFCell(start xmlpart.Token, out sink) error {
 	if text := start.Attribute("string-value"); text != "" {
 		w.learnText(text, at, stays, compared)
 	}
-	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		if !stays && !compared && (w.book.listed == nil || formula != "") || t.Name != named("text", "p") {
-			return w.element(t, out)
+			w.element(t, out)
+			return
 		}
 		p := w.begin(t)
 		p.keep = true
-		if _, err := w.odfContent(p, &run{}, t); err != nil {
-			return err
-		}
+		w.odfContent(p, &run{}, t)
 		w.learnText(p.own, at, stays, compared)
-		return w.end(p, out, nil)
+		w.end(p, out, nil)
 	})
 }
 
@@ -264,7 +243,7 @@ func repeated(start xmlpart.Token, attribute string) int {
 
 // learnODF reads the other elements of OpenDocument that refer to cells: names, conditions, sources and fields of pivot tables,
 // and settings.
-func (w *walker) learnODF(start xmlpart.Token, out sink) error {
+func (w *walker) learnODF(start xmlpart.Token, out sink) {
 	attribute := start.Attribute
 	cells := attribute("cell-range-address") + attribute("target-range-address")
 	condition := attribute("condition") + attribute("value")
@@ -287,7 +266,7 @@ func (w *walker) learnODF(start xmlpart.Token, out sink) error {
 		}
 	}
 	w.formulaIn(condition, area{bottom: maxRow}, false)
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // readRanges notes that the words of ranges are read: "Sheet1.A1:Sheet1.B5".

@@ -28,8 +28,8 @@ func (w *walker) odfStyle(name string) odfStyle {
 
 // readStyle copies a style and remembers the appearance of an automatic text style: LibreOffice creates one for each edit of a
 // text.
-func (w *walker) readStyle(start xmlpart.Token, out sink) error {
-	return w.changed(start, out, func(raw string) string {
+func (w *walker) readStyle(start xmlpart.Token, out sink) {
+	w.changed(start, out, func(raw string) string {
 		w.noteStyle(start, raw)
 		return w.to.odf(raw)
 	})

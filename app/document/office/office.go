@@ -10,7 +10,6 @@ package office
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"dragoman/app/document"
@@ -69,16 +68,8 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 		w := names.rewriter(parts[name].text, o, t)
 		defer w.giveBack()
 		if storeName.MatchString(name) {
-			return whole(w.store(out, in, name), name)
+			return w.store(out, in, name)
 		}
-		return whole(w.part(out, in, name), name)
+		return w.part(out, in, name)
 	})
-}
-
-// whole adds the name of a truncated part to an error.
-func whole(err error, name string) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return document.Refuse(err, "%s is not complete", name)
-	}
-	return err
 }

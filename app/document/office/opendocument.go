@@ -10,22 +10,19 @@ import (
 )
 
 // odfParagraph rewrites a text:p or a text:h.
-func (w *walker) odfParagraph(start xmlpart.Token, out sink) (err error) {
+func (w *walker) odfParagraph(start xmlpart.Token, out sink) {
 	p := w.begin(start)
 	p.keep = isCode(w.odfStyle(start.Attribute("style-name")).parent)
-	p.tail, err = w.odfContent(p, &run{}, start)
-	if err != nil {
-		return err
-	}
+	p.tail = w.odfContent(p, &run{}, start)
 	p.keep = p.keep || w.isKept(p.own)
-	return w.end(p, out, func(text string) string { return odfText(text, p.prefix) })
+	w.end(p, out, func(text string) string { return odfText(text, p.prefix) })
 }
 
 // odfContent reads a paragraph, or a span or link in it, to its end tag, which it returns.
-func (w *walker) odfContent(p *paragraph, around *run, start xmlpart.Token) (end string, err error) {
-	child := func(t xmlpart.Token) error {
+func (w *walker) odfContent(p *paragraph, around *run, start xmlpart.Token) (end string) {
+	child := func(t xmlpart.Token) {
 		w.repeats(around)
-		return w.odfInline(p, around, t)
+		w.odfInline(p, around, t)
 	}
 	return w.inside(p, start, child, func(text string) {
 		w.repeats(around)
@@ -42,49 +39,43 @@ func (w *walker) odfContent(p *paragraph, around *run, start xmlpart.Token) (end
 }
 
 // odfInline reads an element in a paragraph.
-func (w *walker) odfInline(p *paragraph, around *run, start xmlpart.Token) error {
+func (w *walker) odfInline(p *paragraph, around *run, start xmlpart.Token) {
 	switch {
 	case start.Name == named("text", "span"):
-		_, err := w.odfContent(p, w.odfSpan(around, start), start)
-		return err
+		w.odfContent(p, w.odfSpan(around, start), start)
 	case start.Name == named("text", "placeholder") && !around.opaque:
-		return w.odfPlaceholder(p, around, start)
+		w.odfPlaceholder(p, around, start)
 	case start.Name == named("text", "a"), odfTextFields[start.Name], isTextReference(start):
 		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides if spans are moved into them
-		end, err := w.odfContent(p, &run{opaque: around.opaque}, start)
+		end := w.odfContent(p, &run{opaque: around.opaque}, start)
 		p.Close(end + around.Close)
-		return err
 	case start.Name == named("text", "ruby"):
-		return w.reading(p, around, start, "ruby-base", func(base xmlpart.Token) error {
-			_, err := w.odfContent(p, around, base)
-			return err
+		w.reading(p, around, start, "ruby-base", func(base xmlpart.Token) {
+			w.odfContent(p, around, base)
 		})
-	}
-	raw, err := w.taken(p, start)
-	if err != nil {
-		return err
-	}
-	mark, opens := odfRange(start)
-	local := start.Name.Local
-	switch {
-	case start.Name == named("text", "s") && p.started:
-		p.Text(around.Style, strings.Repeat(" ", odfCount(start)))
-	case start.Name == named("text", "line-break"):
-		p.Break(around.Style, raw, "\n")
-		p.space = true
-	case start.Name == named("text", "soft-page-break"):
-	case local == "bookmark" && start.Attribute("name") == goBack:
-		p.Float(raw)
-	case mark != "":
-		p.Mark(around.around(raw), mark, opens)
-	case odfPoints[local]:
-		p.Point(around.around(raw))
-		p.space = false
 	default:
-		p.Special(around.around(raw))
-		p.space = false
+		raw := w.taken(p, start)
+		mark, opens := odfRange(start)
+		local := start.Name.Local
+		switch {
+		case start.Name == named("text", "s") && p.started:
+			p.Text(around.Style, strings.Repeat(" ", odfCount(start)))
+		case start.Name == named("text", "line-break"):
+			p.Break(around.Style, raw, "\n")
+			p.space = true
+		case start.Name == named("text", "soft-page-break"):
+		case local == "bookmark" && start.Attribute("name") == goBack:
+			p.Float(raw)
+		case mark != "":
+			p.Mark(around.around(raw), mark, opens)
+		case odfPoints[local]:
+			p.Point(around.around(raw))
+			p.space = false
+		default:
+			p.Special(around.around(raw))
+			p.space = false
+		}
 	}
-	return nil
 }
 
 // isTextReference reports whether an element is a reference that displays the text of its target.
@@ -157,27 +148,27 @@ var severalSpaces = regexp.MustCompile("  +")
 
 // odfCell copies a cell. Its paragraphs display its value: they are translated if the value is a text and not the result of a
 // formula.
-func (w *walker) odfCell(start xmlpart.Token, out sink) error {
+func (w *walker) odfCell(start xmlpart.Token, out sink) {
 	kind := start.Attribute("value-type")
 	if (kind == "" || kind == "string") && start.Attribute("formula") == "" {
-		if err := w.shown(start, out, []string{"string-value"}); err != nil {
-			return err
-		}
+		w.shown(start, out, []string{"string-value"})
 		start.Raw = nil
-		return w.copy(start, out, w.element)
+		w.copy(start, out, w.element)
+		return
 	}
 	isText := kind == "string" && w.options.To != "" && !outside.MatchString(start.Attribute("formula")) // programs compute it again from the translations
 	if isText {
 		start.Raw = odfResult.ReplaceAll(start.Raw, nil)
 	}
-	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		switch {
 		case t.Name != named("text", "p"):
-			return w.element(t, out)
+			w.element(t, out)
 		case isText:
-			return w.skip()
+			w.skip()
+		default:
+			w.verbatim(t, out)
 		}
-		return w.verbatim(t, out)
 	})
 }
 
@@ -185,13 +176,14 @@ func (w *walker) odfCell(start xmlpart.Token, out sink) error {
 var odfResult = regexp.MustCompile(`\s[\w.-]+:(?:value-type|string-value)\s*=\s*(?:"[^"]*"|'[^']*')`)
 
 // odfMasterShape copies a shape of a master page. The texts of its placeholders are not shown, and stay.
-func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {
+func (w *walker) odfMasterShape(start xmlpart.Token, out sink) {
 	for _, a := range start.Attr {
 		if short(a.Name.Space) == "presentation" && a.Name.Local == "class" {
-			return w.verbatim(start, out)
+			w.verbatim(start, out)
+			return
 		}
 	}
-	return w.odfShape(start, out)
+	w.odfShape(start, out)
 }
 
 // odfSpan returns the run of a span, inside the run around it.

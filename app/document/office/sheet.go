@@ -10,61 +10,57 @@ import (
 
 // sheetText rewrites a string of a workbook: an si of the shared strings, an is of a cell, or the text of a comment. It consists
 // of one t, or of runs. Its phonetic reading (rPh) is dropped if the string changes, as it belongs to the old characters.
-func (w *walker) sheetText(start xmlpart.Token, out sink) error {
+func (w *walker) sheetText(start xmlpart.Token, out sink) {
 	p := w.begin(start)
 	var tail strings.Builder
-	end, err := w.inside(p, start, func(t xmlpart.Token) error {
+	end := w.inside(p, start, func(t xmlpart.Token) {
 		switch t.Name {
 		case named("x", "t"):
-			return w.cellText(p, tagged.Style{}, t)
+			w.cellText(p, tagged.Style{}, t)
 		case named("x", "r"):
-			return w.run(p, t, cellLook, func(r *run, t xmlpart.Token) error {
+			w.run(p, t, cellLook, func(r *run, t xmlpart.Token) {
 				if t.Name == named("x", "t") {
-					return w.cellText(p, r.Style, t)
+					w.cellText(p, r.Style, t)
+					return
 				}
-				raw, err := w.taken(p, t)
+				raw := w.taken(p, t)
 				r.open(raw)
-				return err
 			})
+		default:
+			raw := w.taken(p, t)
+			if t.Name != named("x", "rPh") {
+				tail.WriteString(raw)
+			}
 		}
-		raw, err := w.taken(p, t)
-		if t.Name != named("x", "rPh") {
-			tail.WriteString(raw)
-		}
-		return err
 	}, nil)
-	if err != nil {
-		return err
-	}
 	p.tail = tail.String() + end
 	p.keep = p.keep || w.isKept(p.own)
-	return w.end(p, out, p.spaced)
+	w.end(p, out, p.spaced)
 }
 
 // stringCell copies a cell. A text that is its value is translated. One that is the result of a formula goes if there is a target
 // language: programs compute it again from the translations.
-func (w *walker) stringCell(start xmlpart.Token, out sink) error {
+func (w *walker) stringCell(start xmlpart.Token, out sink) {
 	if start.Attribute("t") != "str" {
-		return w.inner(start, out)
+		w.inner(start, out)
+		return
 	}
 	isValue, isOutside := true, false
-	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		switch {
 		case t.Name == named("x", "f"):
-			formula, err := w.bounded(t)
+			formula := w.bounded(t)
 			isValue, isOutside = false, outside.MatchString(formula)
-			if err == nil {
-				_, err = out.WriteString(formula)
-			}
-			return err
+			w.write(out, formula)
 		case t.Name != named("x", "v"):
-			return w.element(t, out)
+			w.element(t, out)
 		case isValue:
-			return w.plain(t, out)
+			w.plain(t, out)
 		case w.options.To != "" && !isOutside:
-			return w.skip()
+			w.skip()
+		default:
+			w.verbatim(t, out)
 		}
-		return w.verbatim(t, out)
 	})
 }
 
@@ -76,16 +72,15 @@ var beforeCalculation = set("fileVersion fileSharing workbookPr workbookProtecti
 	"AlternateContent revisionPtr")
 
 // workbook copies the root of a workbook, and has programs compute its formulas when they open it if texts are among their results.
-func (w *walker) workbook(start xmlpart.Token, out sink) error {
+func (w *walker) workbook(start xmlpart.Token, out sink) {
 	if w.options.To == "" || !w.book.shows {
-		return w.verbatim(start, out)
+		w.verbatim(start, out)
+		return
 	}
 	const full = "fullCalcOnLoad"
 	isSet := false
-	if _, err := out.Write(start.Raw); err != nil {
-		return err
-	}
-	return w.children(func(t xmlpart.Token) error {
+	w.put(out, start.Raw)
+	w.children(func(t xmlpart.Token) {
 		isCalculation := t.Kind == xmlpart.Start && t.Name == named("x", "calcPr")
 		switch {
 		case isSet:
@@ -93,15 +88,13 @@ func (w *walker) workbook(start xmlpart.Token, out sink) error {
 			t.Raw, isSet = []byte(xmlpart.SetAttribute(string(t.Raw), full, "1")), true
 		case t.Kind == xmlpart.Start && !beforeCalculation[t.Name.Local], t.Kind == xmlpart.End:
 			isSet = true
-			if _, err := out.WriteString("<" + xmlpart.PrefixOf(string(start.Raw)) + "calcPr " + full + `="1"/>`); err != nil {
-				return err
-			}
+			w.write(out, "<"+xmlpart.PrefixOf(string(start.Raw))+"calcPr "+full+`="1"/>`)
 		}
 		if t.Kind == xmlpart.Start {
-			return w.verbatim(t, out)
+			w.verbatim(t, out)
+			return
 		}
-		_, err := out.Write(t.Raw)
-		return err
+		w.put(out, t.Raw)
 	})
 }
 
@@ -111,9 +104,9 @@ func cellLook(r *run, properties string) {
 }
 
 // cellText reads a t, whose line ends are text.
-func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token) error {
+func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token) {
 	preserved := w.preserve || start.Attribute("space") == "preserve"
-	_, text, err := w.content(p, start)
+	_, text := w.content(p, start)
 	if len(p.own) < maxName {
 		p.own += text
 	}
@@ -121,7 +114,6 @@ func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token)
 		text = strings.Trim(text, " \t\r\n")
 	}
 	p.lines(style, text)
-	return err
 }
 
 // sheetLineEnd matches a line end in a text of Excel as its group, or an escaped underscore, without a group. Excel may write

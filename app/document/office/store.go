@@ -25,20 +25,19 @@ var valued = map[string]bool{"dropDownList": true, "comboBox": true, "date": tru
 var pathPrefix = regexp.MustCompile(`/(?:[\w.-]+:)?([\w.-]+)(?:\[(\d+)\])?`)
 
 // contentControl copies the properties of a content control, and remembers the path of the element that it shows.
-func (w *walker) contentControl(start xmlpart.Token, out sink) error {
+func (w *walker) contentControl(start xmlpart.Token, out sink) {
 	path, isText := "", true
-	err := w.copy(start, out, func(t xmlpart.Token, out sink) error {
+	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		isText = isText && !valued[t.Name.Local]
 		if t.Name.Local == "dataBinding" {
 			path = t.Attribute("xpath")
 		}
-		return w.element(t, out)
+		w.element(t, out)
 	})
 	if isText && path != "" && len(w.shownPaths) < maxKept && len(path) < maxName {
 		w.shownPaths[strings.ReplaceAll(pathPrefix.ReplaceAllString(path, "/$1[$2]"), "[]", "[1]")] = true
 		w.remembered += len(path) + rememberedCost
 	}
-	return err
 }
 
 // store rewrites a store. One to which no content control refers is copied, and so is one in UTF-16.
@@ -53,7 +52,7 @@ func (w *walker) store(out io.Writer, in io.Reader, name string) error {
 }
 
 // storeElement rewrites an element of a store if a content control shows it.
-func (w *walker) storeElement(start xmlpart.Token, out sink) error {
+func (w *walker) storeElement(start xmlpart.Token, out sink) {
 	around := w.path
 	defer func() { w.path = around }()
 	w.path += "/" + start.Name.Local
@@ -61,9 +60,10 @@ func (w *walker) storeElement(start xmlpart.Token, out sink) error {
 	w.remembered += rememberedCost + len(w.path)
 	w.path += "[" + strconv.Itoa(w.siblings[w.path]) + "]"
 	if w.shownPaths[w.path] {
-		return w.plain(start, out)
+		w.plain(start, out)
+		return
 	}
-	return w.inner(start, out)
+	w.inner(start, out)
 }
 
 // The texts in codes of fields: what stands before their quotation mark, by the name of the field, or does not.
@@ -84,30 +84,27 @@ var (
 )
 
 // fieldCode copies a part of a field's code, with its texts translated.
-func (w *walker) fieldCode(start xmlpart.Token, out sink) error {
+func (w *walker) fieldCode(start xmlpart.Token, out sink) {
 	before := w.fields.code()
-	if _, err := out.Write(start.Raw); err != nil {
-		return err
-	}
-	return w.texted(out, func(text string) (code string, err error) {
+	w.put(out, start.Raw)
+	w.texted(out, func(text string) (code string) {
 		if code = text; len(before)+len(text) < maxCode {
-			code, err = w.code(before, text)
+			code = w.code(before, text)
 			before += text
 		}
-		return code, err
+		return code
 	})
 }
 
 // code translates the texts in a part of a field's code, which follows another one.
-func (w *walker) code(before, text string) (string, error) {
+func (w *walker) code(before, text string) string {
 	if m := macroButton.FindStringSubmatch(text); m != nil {
-		label, err := w.label(m[2])
-		return m[1] + label, err
+		return m[1] + w.label(m[2])
 	}
 	name, _, _ := strings.Cut(strings.TrimSpace(before+text), " ")
 	texts := codeTexts[strings.ToUpper(name)]
 	if texts == nil {
-		return text, nil
+		return text
 	}
 	pieces := strings.Split(text, `"`)
 	quotes := strings.Count(before, `"`)
@@ -123,10 +120,7 @@ func (w *walker) code(before, text string) (string, error) {
 				entries = strings.Split(piece, ":")
 			}
 			for k, entry := range entries {
-				label, err := w.label(entry)
-				if err != nil {
-					return "", err
-				}
+				label := w.label(entry)
 				if label != entry {
 					entries[k] = inCode.Replace(label)
 				}
@@ -135,5 +129,5 @@ func (w *walker) code(before, text string) (string, error) {
 		}
 		before += piece + `"`
 	}
-	return strings.Join(pieces, `"`), nil
+	return strings.Join(pieces, `"`)
 }

@@ -7,12 +7,14 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"strings"
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
+	"dragoman/app/text/char"
 )
 
 // maxParagraph is the maximum size in bytes of a paragraph's XML, with all that is anchored in it. A walker holds that much in
@@ -28,6 +30,7 @@ const maxNested = 16
 // walker copies a part and rewrites the paragraphs in it.
 type walker struct {
 	ctx       context.Context
+	looks     *char.Looks // ends the part at its first error
 	reader    *xmlpart.Reader
 	grammar   grammar
 	ahead     []xmlpart.Token // tokens read ahead
@@ -70,7 +73,7 @@ type sink interface {
 // receives the start of an element and reads to its end.
 type grammar map[xml.Name]rewriting
 
-type rewriting func(w *walker, start xmlpart.Token, out sink) error
+type rewriting func(w *walker, start xmlpart.Token, out sink)
 
 // newLearner returns a walker for the passes that learn which texts of a document stay.
 func newLearner(ctx context.Context) *walker {
@@ -83,51 +86,69 @@ func (w *walker) rewriter(g grammar, o document.Options, t document.Translate) *
 	return &walker{ctx: w.ctx, grammar: g, keep: w.keep, book: w.book, shownPaths: w.shownPaths, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(w.ctx)}
 }
 
+// look runs work, which ends at the first error; see [char.Looks].
+func (w *walker) look(work func()) error {
+	return char.Look(w.ctx, math.MaxInt, func(l *char.Looks) {
+		w.looks = l
+		work()
+	})
+}
+
+// part copies a part.
 func (w *walker) part(out io.Writer, in io.Reader, name string) error {
 	buffered := bufio.NewWriter(out)
 	w.reader = xmlpart.NewReader(in, name, xmlpart.Options{})
-	for {
-		t, err := w.next()
-		switch {
-		case err == io.EOF:
-			return buffered.Flush()
-		case err != nil:
-			return err
-		case t.Kind == xmlpart.Start:
-			w.preserve = t.Attribute("space") == "preserve"
-			err = w.element(t, buffered)
-		default:
-			_, err = buffered.Write(t.Raw)
+	err := w.look(func() {
+		for t, isEnd := w.next(); !isEnd; t, isEnd = w.next() {
+			if t.Kind == xmlpart.Start {
+				w.preserve = t.Attribute("space") == "preserve"
+				w.element(t, buffered)
+			} else {
+				w.put(buffered, t.Raw)
+			}
 		}
-		if err != nil {
-			return err
-		}
+		w.looks.Check(buffered.Flush())
+	})
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return document.Refuse(err, "%s is not complete", name)
 	}
+	return err
 }
 
-func (w *walker) next() (xmlpart.Token, error) {
+// put and write write to a sink.
+func (w *walker) put(out sink, raw []byte) {
+	_, err := out.Write(raw)
+	w.looks.Check(err)
+}
+
+func (w *walker) write(out sink, raw string) {
+	_, err := out.WriteString(raw)
+	w.looks.Check(err)
+}
+
+// next returns the next token, unless the part ends.
+func (w *walker) next() (t xmlpart.Token, isEnd bool) {
 	t, err := w.read()
-	if err != nil {
-		return t, err
+	if err == io.EOF {
+		return t, true
 	}
+	w.looks.Check(err)
 	if w.paragraphs > 0 {
 		if w.size += len(t.Raw); w.size > maxParagraph {
-			return t, document.Refuse(nil, "the file has a paragraph of more than %d MiB", maxParagraph>>20)
+			w.looks.Check(document.Refuse(nil, "the file has a paragraph of more than %d MiB", maxParagraph>>20))
 		}
 		if w.paragraphs > maxNested {
-			return t, document.Refuse(nil, "the file has more than %d paragraphs in each other", maxNested)
+			w.looks.Check(document.Refuse(nil, "the file has more than %d paragraphs in each other", maxNested))
 		}
 	}
-	if err := w.pay(paragraphByte*w.size + w.remembered); err != nil {
-		return t, err
-	}
+	w.looks.Check(w.pay(paragraphByte*w.size + w.remembered))
 	if t.Name.Space != w.space[0] { // looked up once for neighbors
 		w.space = [2]string{t.Name.Space, short(t.Name.Space)}
 	}
 	if t.Name.Space = w.space[1]; w.fields.open != nil || t.Name.Space == "w" {
-		return t, w.fields.note(t)
+		w.looks.Check(w.fields.note(t))
 	}
-	return t, nil
+	return t, false
 }
 
 // pay takes memory of the request until the walker has at least that many bytes, in larger steps.
@@ -161,27 +182,25 @@ func (w *walker) read() (xmlpart.Token, error) {
 const maxAhead = 16
 
 // follows reports whether an element comes next, after white space at most.
-func (w *walker) follows(name xml.Name) (bool, error) {
+func (w *walker) follows(name xml.Name) bool {
 	for {
 		if len(w.ahead) == maxAhead {
-			return false, nil
+			return false
 		}
 		t, err := w.reader.Next()
 		if err == io.EOF {
-			return false, nil // returned again by the next read
+			return false // returned again by the next read
 		}
-		if err != nil {
-			return false, err
-		}
+		w.looks.Check(err)
 		t.Raw = bytes.Clone(t.Raw)
 		if w.ahead = append(w.ahead, t); t.Kind != xmlpart.Text || strings.TrimSpace(t.Text) != "" {
-			return t.Kind == xmlpart.Start && short(t.Name.Space) == name.Space && t.Name.Local == name.Local, nil
+			return t.Kind == xmlpart.Start && short(t.Name.Space) == name.Space && t.Name.Local == name.Local
 		}
 	}
 }
 
 // element copies an element, rewritten by the grammar.
-func (w *walker) element(start xmlpart.Token, out sink) error {
+func (w *walker) element(start xmlpart.Token, out sink) {
 	rewrite := w.grammar[start.Name]
 	if rewrite == nil {
 		rewrite = w.grammar[named("*", start.Name.Local)]
@@ -192,84 +211,76 @@ func (w *walker) element(start xmlpart.Token, out sink) error {
 	if rewrite == nil {
 		rewrite = (*walker).inner
 	}
-	return rewrite(w, start, out)
+	rewrite(w, start, out)
 }
 
 // inner copies an element, with its children rewritten by the grammar.
-func (w *walker) inner(start xmlpart.Token, out sink) error { return w.copy(start, out, w.element) }
+func (w *walker) inner(start xmlpart.Token, out sink) { w.copy(start, out, w.element) }
 
 // inside returns a rewriting of elements whose contents have a grammar of their own.
 func inside(g grammar) rewriting {
-	return func(w *walker, start xmlpart.Token, out sink) error {
+	return func(w *walker, start xmlpart.Token, out sink) {
 		around := w.grammar
 		w.grammar = g
 		defer func() { w.grammar = around }()
-		return w.inner(start, out)
+		w.inner(start, out)
 	}
 }
 
 // also returns a rewriting that applies only if a sort of texts is translated.
 func also(sort string, rewrite rewriting) rewriting {
-	return func(w *walker, start xmlpart.Token, out sink) error {
+	return func(w *walker, start xmlpart.Token, out sink) {
 		if !w.options.Also.Has(sort) {
-			return w.inner(start, out)
+			w.inner(start, out)
+			return
 		}
-		return rewrite(w, start, out)
+		rewrite(w, start, out)
 	}
 }
 
 // changed copies an element that change rewrites as a whole.
-func (w *walker) changed(start xmlpart.Token, out sink, change func(raw string) string) error {
-	raw, err := w.bounded(start)
-	if err == nil {
-		_, err = out.WriteString(change(raw))
-	}
-	return err
+func (w *walker) changed(start xmlpart.Token, out sink, change func(raw string) string) {
+	w.write(out, change(w.bounded(start)))
 }
 
 // bounded returns an element unchanged. Its size is limited like that of a paragraph.
-func (w *walker) bounded(start xmlpart.Token) (string, error) {
+func (w *walker) bounded(start xmlpart.Token) string {
 	var raw strings.Builder
 	w.paragraphs++
-	err := w.verbatim(start, &raw)
+	w.verbatim(start, &raw)
 	if w.paragraphs--; w.paragraphs == 0 {
 		w.size = 0
 	}
-	return raw.String(), err
+	return raw.String()
 }
 
 // verbatim copies an element unchanged.
-func (w *walker) verbatim(start xmlpart.Token, out sink) error {
-	return w.copy(start, out, w.verbatim)
+func (w *walker) verbatim(start xmlpart.Token, out sink) {
+	w.copy(start, out, w.verbatim)
 }
 
 // copy copies an element; child handles its children.
-func (w *walker) copy(start xmlpart.Token, out sink, child func(start xmlpart.Token, out sink) error) error {
-	if _, err := out.Write(start.Raw); err != nil {
-		return err
-	}
-	return w.children(func(t xmlpart.Token) error {
+func (w *walker) copy(start xmlpart.Token, out sink, child func(start xmlpart.Token, out sink)) {
+	w.put(out, start.Raw)
+	w.children(func(t xmlpart.Token) {
 		if t.Kind == xmlpart.Start {
-			return child(t, out)
+			child(t, out)
+			return
 		}
-		_, err := out.Write(t.Raw)
-		return err
+		w.put(out, t.Raw)
 	})
 }
 
 // children reads to the end of the current element. It passes each child's start to visit, which must read to its end, then all
 // other tokens, and finally the element's own end.
-func (w *walker) children(visit func(t xmlpart.Token) error) error {
+func (w *walker) children(visit func(t xmlpart.Token)) {
 	for {
-		t, err := w.next()
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
+		t, isEnd := w.next()
+		if isEnd {
+			w.looks.Check(io.ErrUnexpectedEOF)
 		}
-		if err != nil {
-			return err
-		}
-		if err := visit(t); err != nil || t.Kind == xmlpart.End {
-			return err
+		if visit(t); t.Kind == xmlpart.End {
+			return
 		}
 	}
 }
@@ -299,16 +310,13 @@ func (w *walker) begin(start xmlpart.Token) *paragraph {
 	return p
 }
 
-func (w *walker) end(p *paragraph, out sink, encode func(text string) string) error {
-	content, _, err := w.rewritten(p, encode)
-	if err == nil {
-		_, err = out.WriteString(content)
-	}
-	return err
+func (w *walker) end(p *paragraph, out sink, encode func(text string) string) {
+	content, _ := w.rewritten(p, encode)
+	w.write(out, content)
 }
 
 // rewritten returns the new content of a paragraph that was read to its end.
-func (w *walker) rewritten(p *paragraph, encode func(text string) string) (content string, changed bool, err error) {
+func (w *walker) rewritten(p *paragraph, encode func(text string) string) (content string, changed bool) {
 	if w.paragraphs--; w.paragraphs == 0 {
 		w.size = 0
 	}
@@ -317,50 +325,51 @@ func (w *walker) rewritten(p *paragraph, encode func(text string) string) (conte
 		if w.book != nil && len(w.book.equal) > 0 && p.own != "" {
 			translate = w.consistent(p.own, translate)
 		}
+		var err error
 		content, changed, err = p.Rewrite(translate, encode)
-		err = w.options.Fits(err)
+		w.looks.Check(w.options.Fits(err))
 	}
-	if !changed || err != nil {
-		return p.whole.String(), false, err
+	if !changed {
+		return p.whole.String(), false
 	}
 	if p.Lost() && w.options.Restyled != nil {
 		w.options.Restyled()
 	}
-	return p.head.String() + content + p.tail, true, nil
+	return p.head.String() + content + p.tail, true
 }
 
 // inside reads an element of a paragraph, or the paragraph itself, to its end tag, which it returns. child reads each element in
 // it, and text, unless nil, receives its text.
-func (w *walker) inside(p *paragraph, start xmlpart.Token, child func(t xmlpart.Token) error, text func(t string)) (end string, err error) {
+func (w *walker) inside(p *paragraph, start xmlpart.Token, child func(t xmlpart.Token), text func(t string)) (end string) {
 	p.whole.Write(start.Raw)
-	err = w.children(func(t xmlpart.Token) error {
+	w.children(func(t xmlpart.Token) {
 		switch {
 		case t.Kind == xmlpart.Start:
-			return child(t)
+			child(t)
+			return
 		case t.Kind == xmlpart.End:
 			end = string(t.Raw)
 		case t.Kind == xmlpart.Text && text != nil:
 			text(t.Text)
 		}
 		p.whole.Write(t.Raw)
-		return nil
 	})
-	return end, err
+	return end
 }
 
 // taken returns an element of a paragraph, with the paragraphs in it rewritten.
-func (w *walker) taken(p *paragraph, start xmlpart.Token) (string, error) {
+func (w *walker) taken(p *paragraph, start xmlpart.Token) string {
 	var raw strings.Builder
-	err := w.element(start, &raw)
+	w.element(start, &raw)
 	p.whole.WriteString(raw.String())
-	return raw.String(), err
+	return raw.String()
 }
 
 // content returns the text of an element of a paragraph that contains only text.
-func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string, err error) {
+func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string) {
 	from, all := p.whole.Len(), strings.Builder{}
-	_, err = w.inside(p, start, func(t xmlpart.Token) error { return w.verbatim(t, &p.whole) }, func(t string) { all.WriteString(t) })
-	return p.whole.String()[from:], all.String(), err
+	w.inside(p, start, func(t xmlpart.Token) { w.verbatim(t, &p.whole) }, func(t string) { all.WriteString(t) })
+	return p.whole.String()[from:], all.String()
 }
 
 // run holds the markup around a text of a paragraph.
@@ -383,40 +392,38 @@ func (r *run) around(raw string) string { return r.Open + raw + r.Close }
 func (w *walker) repeats(r *run) { w.size += len(r.Open) + len(r.Close) }
 
 // run reads a run of text: look receives its properties, the element rPr, and item reads all other elements in it.
-func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token) error) error {
+func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token)) {
 	r := &run{Style: tagged.Style{Close: "</" + xmlpart.NameOf(string(start.Raw)) + ">"}}
 	r.open(string(start.Raw))
 	looked := false
-	_, err := w.inside(p, start, func(t xmlpart.Token) error {
+	w.inside(p, start, func(t xmlpart.Token) {
 		isProperties := t.Name == named(start.Name.Space, "rPr")
 		if !looked && !isProperties {
 			look(r, "")
 		}
 		if looked = true; !isProperties {
 			w.repeats(r)
-			return item(r, t)
+			item(r, t)
+			return
 		}
-		raw, err := w.taken(p, t)
+		raw := w.taken(p, t)
 		look(r, raw)
-		return err
 	}, nil)
-	return err
 }
 
 // reading reads a text with its pronunciation, which is dropped if the text changes. The text is in the element base, whose
 // elements inBase reads.
-func (w *walker) reading(p *paragraph, around *run, start xmlpart.Token, base string, inBase func(t xmlpart.Token) error) error {
+func (w *walker) reading(p *paragraph, around *run, start xmlpart.Token, base string, inBase func(t xmlpart.Token)) {
 	from := p.whole.Len()
 	p.BeginReading()
-	_, err := w.inside(p, start, func(t xmlpart.Token) error {
+	w.inside(p, start, func(t xmlpart.Token) {
 		if t.Name == named(start.Name.Space, base) {
-			return inBase(t)
+			inBase(t)
+			return
 		}
-		_, err := w.taken(p, t)
-		return err
+		w.taken(p, t)
 	}, nil)
 	p.EndReading(around.around(p.whole.String()[from:]))
-	return err
 }
 
 // escape writes text as XML. Characters that XML does not allow become U+FFFD.

@@ -8,45 +8,31 @@ import (
 )
 
 // wordParagraph rewrites a w:p. A drop cap is a paragraph of its own, whose text is translated with that of the next paragraph.
-func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
-	p, err := w.wordContent(start)
-	if err != nil {
-		return err
-	}
+func (w *walker) wordParagraph(start xmlpart.Token, out sink) {
+	p := w.wordContent(start)
 	if lead := p.Lead(); p.dropCap && !p.keep && lead != "" {
-		follows, err := w.follows(start.Name)
-		if err != nil {
-			return err
-		}
+		follows := w.follows(start.Name)
 		if follows {
-			return w.withDropCap(p, lead, out)
+			w.withDropCap(p, lead, out)
+			return
 		}
 	}
-	return w.end(p, out, p.spaced)
+	w.end(p, out, p.spaced)
 }
 
 // withDropCap rewrites a drop cap with the next paragraph.
-func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
+func (w *walker) withDropCap(p *paragraph, lead string, out sink) {
 	between := ""
-	t, err := w.next()
-	for ; err == nil && t.Kind != xmlpart.Start; t, err = w.next() {
+	t, _ := w.next()
+	for ; t.Kind != xmlpart.Start; t, _ = w.next() {
 		between += string(t.Raw)
 	}
-	if err != nil {
-		return err
-	}
-	next, err := w.wordContent(t)
-	if err != nil {
-		return err
-	}
+	next := w.wordContent(t)
 	if next.keep || next.dropCap {
 		lead = ""
 	}
 	next.StartWith(lead)
-	content, changed, err := w.rewritten(next, next.spaced)
-	if err != nil {
-		return err
-	}
+	content, changed := w.rewritten(next, next.spaced)
 	translate := w.translate
 	w.translate = func(text string) (string, error) {
 		if lead == "" {
@@ -57,12 +43,9 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
 		}
 		return escape(next.Start()), nil
 	}
-	letter, _, err := w.rewritten(p, p.spaced)
+	letter, _ := w.rewritten(p, p.spaced)
 	w.translate = translate
-	if err == nil {
-		_, err = out.WriteString(letter + between + content)
-	}
-	return err
+	w.write(out, letter+between+content)
 }
 
 // spaced writes text of a run in which spaces count.
@@ -74,22 +57,22 @@ func (p *paragraph) spaced(text string) string {
 var dropCap = regexp.MustCompile(`<(?:\w+:)?framePr\s[^<>]*dropCap\s*=\s*["'](?:drop|margin)["']`)
 
 // wordContent reads a w:p.
-func (w *walker) wordContent(start xmlpart.Token) (p *paragraph, err error) {
+func (w *walker) wordContent(start xmlpart.Token) (p *paragraph) {
 	p = w.begin(start)
 	properties := ""
-	p.tail, err = w.inside(p, start, func(t xmlpart.Token) error {
+	p.tail = w.inside(p, start, func(t xmlpart.Token) {
 		if t.Name != named("w", "pPr") {
-			return w.wordInline(p, t)
+			w.wordInline(p, t)
+			return
 		}
-		raw, err := w.taken(p, t)
+		raw := w.taken(p, t)
 		properties = raw
 		p.keep = p.keep || isCode(styleOf(raw, "pStyle"))
 		p.dropCap = dropCap.MatchString(raw)
-		return err
 	}, nil)
 	p.flush()
 	p.head.WriteString(w.to.directed(properties, p.prefix, "pPr", "bidi", behindBidi))
-	return p, err
+	return p
 }
 
 // wordGroups are the elements around runs that stay around their translation.
@@ -103,37 +86,34 @@ const goBack = "_GoBack"
 var wordCaches = map[string]bool{"proofErr": true, "lastRenderedPageBreak": true}
 
 // wordInline reads an element in a paragraph.
-func (w *walker) wordInline(p *paragraph, start xmlpart.Token) error {
+func (w *walker) wordInline(p *paragraph, start xmlpart.Token) {
 	local, id := start.Name.Local, start.Attribute("id")
 	isGroup := start.Name.Space == "w" && wordGroups[local] && (local != "fldSimple" || isShown(start.Attribute("instr")))
 	switch {
 	case start.Name == named("w", "r"):
-		return w.wordRun(p, start)
+		w.wordRun(p, start)
 	case isGroup && !w.fields.hidden():
-		return w.wordGroup(p, start)
-	}
-	hidden := w.fields.hidden()
-	isCursor := local == "bookmarkStart" && start.Attribute("name") == goBack
-	raw, err := w.taken(p, start)
-	if err != nil {
-		return err
-	}
-	mark, opens, isEnd := rangeOf(local)
-	switch {
-	case hidden:
-		p.pend(raw, event{}, w.fields.hidden())
-	case start.Name.Space == "w" && wordCaches[local]:
-	case isCursor:
-		p.Float(raw)
-		p.goBack = id
-	case local == "bookmarkEnd" && p.goBack != "" && id == p.goBack:
-		p.Float(raw)
-	case start.Name.Space == "w" && (opens || isEnd) && id != "":
-		p.Mark(raw, mark+id, opens)
+		w.wordGroup(p, start)
 	default:
-		p.Special(raw)
+		hidden := w.fields.hidden()
+		isCursor := local == "bookmarkStart" && start.Attribute("name") == goBack
+		raw := w.taken(p, start)
+		mark, opens, isEnd := rangeOf(local)
+		switch {
+		case hidden:
+			p.pend(raw, event{}, w.fields.hidden())
+		case start.Name.Space == "w" && wordCaches[local]:
+		case isCursor:
+			p.Float(raw)
+			p.goBack = id
+		case local == "bookmarkEnd" && p.goBack != "" && id == p.goBack:
+			p.Float(raw)
+		case start.Name.Space == "w" && (opens || isEnd) && id != "":
+			p.Mark(raw, mark+id, opens)
+		default:
+			p.Special(raw)
+		}
 	}
-	return nil
 }
 
 // rangeOf returns the name of the range of an element, and which end of it the element is.
@@ -146,11 +126,9 @@ func rangeOf(local string) (mark string, start, end bool) {
 }
 
 // wordGroup reads an element with runs. In a content control, they are one level deeper.
-func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
+func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) {
 	var open strings.Builder
-	if err := w.shown(start, &open, []string{"tooltip"}); err != nil {
-		return err
-	}
+	w.shown(start, &open, []string{"tooltip"})
 	closing, begun := "", false
 	begin := func() {
 		if !begun {
@@ -158,45 +136,43 @@ func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 			begun = true
 		}
 	}
-	var child func(t xmlpart.Token) error
-	level := func(start xmlpart.Token) error {
-		end, err := w.inside(p, start, child, nil)
+	var child func(t xmlpart.Token)
+	level := func(start xmlpart.Token) {
+		end := w.inside(p, start, child, nil)
 		begin()
 		p.flush()
 		closing += end
-		return err
 	}
-	child = func(t xmlpart.Token) error {
+	child = func(t xmlpart.Token) {
 		switch {
 		case !begun && t.Name == named("w", "sdtContent"):
 			open.Write(t.Raw)
 			begin()
-			return level(t)
+			level(t)
 		case !begun && strings.HasSuffix(t.Name.Local, "Pr"):
-			raw, err := w.taken(p, t)
+			raw := w.taken(p, t)
 			open.WriteString(raw)
-			return err
+		default:
+			begin()
+			w.wordInline(p, t)
 		}
-		begin()
-		return w.wordInline(p, t)
 	}
-	err := level(start)
+	level(start)
 	p.Close(closing)
-	return err
 }
 
 // wordRun reads a w:r.
-func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
+func (w *walker) wordRun(p *paragraph, start xmlpart.Token) {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
 		r.open(w.to.directed(w.to.word(raw), p.prefix, "rPr", "rtl", behindRTL))
 		r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 	}
-	return w.run(p, start, look, func(r *run, t xmlpart.Token) error { return w.wordItem(p, r, t) })
+	w.run(p, start, look, func(r *run, t xmlpart.Token) { w.wordItem(p, r, t) })
 }
 
 // wordItem reads an element of a run.
-func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
+func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) {
 	happened := w.fields.last
 	hidden := w.fields.hidden() || p.pending.Len() > 0
 	local := start.Name.Local
@@ -205,24 +181,23 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 	}
 	isLine := local == "cr" || local == "br" && (start.Attribute("type") == "" || start.Attribute("type") == "textWrapping")
 	if local == "t" && !hidden {
-		return w.wordText(p, r, start)
+		w.wordText(p, r, start)
+		return
 	}
 	if local == "ruby" && !hidden {
-		return w.reading(p, r, start, "rubyBase", func(base xmlpart.Token) error {
-			_, err := w.inside(p, base, func(t xmlpart.Token) error {
+		w.reading(p, r, start, "rubyBase", func(base xmlpart.Token) {
+			w.inside(p, base, func(t xmlpart.Token) {
 				if t.Name == named("w", "r") {
-					return w.wordRun(p, t)
+					w.wordRun(p, t)
+					return
 				}
-				_, err := w.taken(p, t)
-				return err
+				w.taken(p, t)
 			}, nil)
-			return err
 		})
+		return
 	}
-	raw, err := w.taken(p, start)
+	raw := w.taken(p, start)
 	switch {
-	case err != nil:
-		return err
 	case happened.kind == "end" && !hidden:
 		p.Mark(r.around(raw), happened.mark(), false)
 	case hidden:
@@ -237,13 +212,12 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) error {
 	default:
 		p.Special(r.around(raw))
 	}
-	return nil
 }
 
 // wordText reads a w:t.
-func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) error {
+func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) {
 	preserved := w.preserve || start.Attribute("space") == "preserve"
-	raw, text, err := w.content(p, start)
+	raw, text := w.content(p, start)
 	if !preserved {
 		text = strings.Trim(text, " \t\r\n")
 	}
@@ -252,5 +226,4 @@ func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) error {
 	} else {
 		p.Text(r.Style, text)
 	}
-	return err
 }

@@ -17,7 +17,6 @@ func android(p *pass) {
 		case e.stays:
 		case parent == "resources" && e.name == "string", parent == "string-array" && e.name == "item":
 			resource(x, e)
-
 		case parent == "plurals" && e.name == "item":
 			items = append(items, *e)
 		case e.name == "plurals":
@@ -28,9 +27,7 @@ func android(p *pass) {
 				plurals.list = append(plurals.list, form{item.attribute("quantity"), item.start, item.end})
 			}
 			plurals.write(p, e.inner, e.innerEnd, func(i int) { resource(x, &list[i]) })
-
 		}
-
 	}}.read(p)
 }
 

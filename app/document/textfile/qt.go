@@ -16,11 +16,9 @@ func qt(p *pass) {
 		switch {
 		case len(x.open) == 1:
 			x.setLanguage(e, "language")
-
 		case e.name == "message":
 			*m = qtMessage{start: e.start, open: true, numerus: e.attribute("numerus") == "yes"}
 		}
-
 	}, m.ended}.read(p)
 }
 
@@ -46,7 +44,6 @@ func (m *qtMessage) ended(x *xmlReader, e *xmlElement) {
 	case e.name == "message" && m.open && e.start == m.start:
 		m.open = false
 		m.fill(x)
-
 	case (e.name == "numerusform" || e.name == "lengthvariant") && m.translation == nil && m.within(x):
 		if last := len(m.forms) - 1; last < 0 || m.forms[last].start < e.start { // not a form with variants
 			m.forms = append(m.forms, *e)

@@ -47,7 +47,6 @@ func (c *cues) read(text []wrap.Line) {
 				}
 			}
 		}
-
 	})
 }
 

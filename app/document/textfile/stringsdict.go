@@ -29,7 +29,6 @@ func stringsdict(p *pass) {
 	xmlFormat{"plist", "is no property list", func(x *xmlReader, e *xmlElement) {
 		if e.name == "dict" {
 			write(e.start)
-
 		}
 	}, func(x *xmlReader, e *xmlElement) {
 		switch {
@@ -37,7 +36,6 @@ func stringsdict(p *pass) {
 			key = *e
 		case e.name == "dict":
 			write(e.innerEnd)
-
 		case e.name != "string":
 		case x.parent() == "dict" && (len(texts) > 0 || slices.Contains(pluralNames, key.text)):
 			texts = append(texts, *e)
@@ -45,9 +43,7 @@ func stringsdict(p *pass) {
 			key = xmlElement{}
 		default:
 			translate(key.text, e)
-
 		}
-
 	}}.read(p)
 }
 

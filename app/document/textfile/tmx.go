@@ -26,9 +26,7 @@ func tmx(p *pass) {
 			u.add(*e, from, p.options.To)
 		case e.name == "tu" && e.start == u.start && u.source.end > 0:
 			u.fill(x)
-
 		}
-
 	}}.read(p)
 }
 

@@ -22,7 +22,6 @@ func ttml(p *pass) {
 			e.stays = true
 		} else if lang != "" && (within == 0 || within == 1 && e.name == "p") {
 			x.setLanguage(e, "xml:lang")
-
 		}
 	}, func(x *xmlReader, e *xmlElement) {
 		if e.name == "p" {
@@ -72,7 +71,6 @@ func (p *pass) captions(inner wrap.Line, preserve bool) {
 	p.eachSpeech(append([]wrap.Line(nil), lines...), func(lines []wrap.Line) {
 		raw := p.text[lines[0].Start:lines[len(lines)-1].End]
 		whole = whole && fragment(raw) == raw
-
 	})
 	if whole {
 		p.eachSpeech(lines, p.caption)

@@ -49,11 +49,9 @@ func (f *xliffFile) opened(x *xmlReader, e *xmlElement) {
 	case len(f.open) == 1:
 		if f.version = e.attribute("version"); !f.isVersion1() {
 			f.setLanguage(e, "trgLang")
-
 		}
 	case e.name == "file" && f.isVersion1():
 		f.setLanguage(e, "target-language")
-
 	case e.name == "trans-unit", e.name == "segment" && f.unit == nil:
 		f.unit = &xliffUnit{xmlElement: *e, depth: len(f.open)}
 	}
@@ -67,7 +65,6 @@ func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) {
 	case e.start == u.start:
 		f.unit = nil
 		f.fill(u)
-
 	case e.name == "mrk" && e.attribute("mtype") == "seg":
 		u.parts.add(f.parent(), e)
 	case len(f.open) != u.depth+1:
