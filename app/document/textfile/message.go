@@ -20,6 +20,7 @@ const (
 	braced            // format of Python, C# and Rust, which has doubled braces
 	flutter           // messages of ARB, in which no sign can be quoted
 	mf2               // MessageFormat 2
+	ruby              // format of Ruby
 )
 
 // formatterOf returns the reader of the texts of a file that does not name it.
@@ -51,6 +52,7 @@ var (
 	mf2Complex = regexp.MustCompile(`(?s)^\s*(?:\.(?:input|local|match)\b|\{\{.*\}\}\s*$)`)
 	mf2Part    = regexp.MustCompile(`\{\{|\}\}|\\[\\{|}]|\{(?:[^{}|]|\|(?:[^\\|]|\\.)*\|)*\}`)
 	mf2One     = regexp.MustCompile(`(\s)one(\s[^\n]*)$`)
+	rubyPart   = regexp.MustCompile(`%%|%\{\w+\}|%<\w+>|%(?:\d+\$)?[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]`)
 	bracedPart = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}`)
 	// conversion matches a conversion of printf.
 	conversion = regexp.MustCompile(`%(?:\d+\$)?[-+#0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL])?[a-zA-Z@%]|%\(\w+\)[a-z]|%#@\w+@`)
@@ -65,6 +67,8 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	switch f {
 	case braced:
 		return text, except(bracedPart.FindAllString(text, -1), "{", "{{", "}", "}}").Replace
+	case ruby:
+		return text, except(rubyPart.FindAllString(text, -1), "%", "%%").Replace
 	case mf2:
 		return text, except(mf2Part.FindAllString(text, -1), "{", `\{`, "}", `\}`, `\`, `\\`).Replace
 	}
@@ -124,9 +128,16 @@ func (f formatter) hasBraces(text, translation string) bool {
 	return !isClosed && strings.Count(text, "{") == strings.Count(translation, "{") && strings.Count(text, "}") == strings.Count(translation, "}")
 }
 
-// complexMF2 translates the patterns of a message of MessageFormat 2. A variant for one without the number is for 1 only if the
-// target language has more numbers in that category.
-func (p *pass) complexMF2(text string) string {
+// translateMF2 translates the patterns of a message of MessageFormat 2. A variant for one without the number is for 1 only if the
+// target language has more numbers in that category. A translation that starts like a declaration becomes a quoted pattern.
+func (p *pass) translateMF2(text string) string {
+	if !mf2Complex.MatchString(text) {
+		translation := p.segment(text)
+		if strings.HasPrefix(translation, ".") && translation != text {
+			return "{{" + translation + "}}"
+		}
+		return translation
+	}
 	_, onlyOne := pluralsOf(p.options.To, plural.Cardinal)
 	var out strings.Builder
 	at, start := 0, -1
@@ -141,7 +152,7 @@ func (p *pass) complexMF2(text string) string {
 				head = mf2One.ReplaceAllString(head, "${1}1$2")
 			}
 			if out.WriteString(head); hasLetter(inner) && !p.isCode(inner) {
-				inner = p.translate(inner)
+				inner = p.segment(inner)
 			}
 			out.WriteString(before + inner + after)
 			at, start = m[0], -1
@@ -189,12 +200,16 @@ var (
 
 // quotedBraces quotes braces that are not of the kept parts of a message, and doubles apostrophes.
 func quotedBraces(text string, kept map[string]int) string {
-	return quoteMarks.Replace(messagePart.ReplaceAllStringFunc(text, func(part string) string {
-		if kept[part] > 0 {
-			return part
-		}
-		return quoteMarked.Replace(part)
-	}))
+	var quote func(text string) string
+	quote = func(text string) string {
+		return messagePart.ReplaceAllStringFunc(text, func(part string) string {
+			if kept[part] > 0 {
+				return part
+			}
+			return quoteMarked.Replace(part[:1]) + quote(part[1:])
+		})
+	}
+	return quoteMarks.Replace(quote(text))
 }
 
 // except returns a replacer of pairs that keeps some parts. Of several parts that fit, it keeps the first.

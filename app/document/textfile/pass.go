@@ -97,10 +97,15 @@ func (p *pass) within(text string, rewrite func(p *pass)) string {
 
 // translate returns the translation of a segment, which has no white space at its ends.
 func (p *pass) translate(text string) string {
-	p.looks.Past(len(text))
-	if p.formatter == mf2 && mf2Complex.MatchString(text) {
-		return p.complexMF2(text)
+	if p.formatter == mf2 {
+		return p.translateMF2(text)
 	}
+	return p.segment(text)
+}
+
+// segment returns the translation of a text without patterns in it.
+func (p *pass) segment(text string) string {
+	p.looks.Past(len(text))
 	plain, write := p.formatter.read(text)
 	translation, err := p.translator(plain)
 	p.looks.Check(err)

@@ -102,6 +102,8 @@ func (f *poFile) finish() {
 		f.formatter = java
 	case bracedFormat.MatchString(f.flags):
 		f.formatter = braced
+	case strings.Contains(f.flags, " ruby-format"):
+		f.formatter = ruby
 	case withoutFormat.MatchString(f.flags):
 		f.formatter = none
 	}
