@@ -48,7 +48,8 @@ type Options struct {
 	Kept func()
 	// Page, if not nil, is called with the number of each page, from 1 on, before its texts, for kinds with pages.
 	Page func(n int)
-	// Left, if not nil, is called for each page with texts that cannot be translated, with their number and the reason.
+	// Left, if not nil, is called for each page with texts that cannot be translated, with their number and the reason. Page 0 is a
+	// document without pages.
 	Left func(page, texts int, reason string)
 	// Flawed, if not nil, is called for each text that [Put] counts as flawed.
 	Flawed func(text string)
@@ -71,6 +72,9 @@ const maxLeft = 20
 func AddLeft(list []string, page, texts int, reason string) []string {
 	if len(list) >= maxLeft {
 		return append(list[:maxLeft:maxLeft], "more pages")
+	}
+	if page == 0 {
+		return append(list, fmt.Sprintf("%d %s", texts, reason))
 	}
 	return append(list, fmt.Sprintf("page %d: %d texts: %s", page, texts, reason))
 }

@@ -20,6 +20,13 @@ type mdHeading struct{ text, translation string }
 // withAnchors translates Markdown or MDX. Links to a heading lead to the id that its translation has.
 func withAnchors(p *pass, isMDX bool) {
 	m := &markdownFile{pass: p, parser: newMarkdownParser(isMDX), isMDX: isMDX}
+	others := 0
+	for _, link := range otherLink.FindAllStringSubmatch(p.text, -1) {
+		others += min(len(link[1]), 1)
+	}
+	if others > 0 && p.options.Left != nil {
+		p.options.Left(0, others, "links to headings of other files, whose ids change with their translation: give those ids, {#id}")
+	}
 	if !anchorLink.MatchString(p.text) {
 		markdownBlocks(m)
 		return
@@ -33,9 +40,15 @@ func withAnchors(p *pass, isMDX bool) {
 	}
 }
 
-// anchorLink captures the id to which a link, a definition or an HTML link leads. It matches code without a group.
-var anchorLink = regexp.MustCompile("(?m)^[ \\t>]*(?:```(?s:.*?)^[ \\t>]*```|~~~(?s:.*?)^[ \\t>]*~~~)|`[^`\n]+`|" +
-	`(?:\]\(|^[ \t>]*\[[^\]\n]+\]:[ \t]*|\shref=["'])<?#([^\s()<>"']+)`)
+var (
+	// anchorLink captures the id to which a link, a definition or an HTML link leads, and otherLink that in another file. They match
+	// code without a group.
+	anchorLink = regexp.MustCompile(codeOrLink + `<?#([^\s()<>"']+)`)
+	otherLink  = regexp.MustCompile(codeOrLink + `<?[^\s()<>"'#:]+#([^\s()<>"']+)`)
+)
+
+const codeOrLink = "(?m)^[ \\t>]*(?:```(?s:.*?)^[ \\t>]*```|~~~(?s:.*?)^[ \\t>]*~~~)|`[^`\n]+`|" +
+	`(?:\]\(|^[ \t>]*\[[^\]\n]+\]:[ \t]*|\shref=["'])`
 
 // relinked returns a translated text in which links lead to the ids of the translated headings.
 func (m *markdownFile) relinked(out string) string {

@@ -96,3 +96,12 @@ Four <b>five</b> {name}.
 <Tip>Six</Tip>
 - <X/> Seven
 ` + "```js\nimport x from 'y'\n```\n\n{if\n\nEight\n"
+
+// Links to headings of other files are told, for their ids may change.
+func TestLinksToOtherFiles(t *testing.T) {
+	const text = "[a](b.md#c) [d](https://e.f/g#h) [i](j.md) ![k](l.svg) `[m](n.md#o)`\n\n[p]: q/r#s\n"
+	told := []string{}
+	_, err := rewritten(t, kindNamed(t, "markdown"), text, document.Options{Left: func(page, n int, reason string) { told = document.AddLeft(told, page, n, reason) }}, strings.ToUpper)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"2 links to headings of other files, whose ids change with their translation: give those ids, {#id}"}, told)
+}

@@ -203,7 +203,7 @@ func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool) 
 	return out.String() + "\n" + indent + "}", isChanged
 }
 
-// fluentText translates the text in bytes [start, end). Its lines are as wide as before.
+// fluentText translates the paragraphs in bytes [start, end).
 func (p *pass) fluentText(start, end int) {
 	var lines []wrap.Line
 	for l := range wrap.Lines(p.text[start:end], "\r\n") {
@@ -212,8 +212,16 @@ func (p *pass) fluentText(start, end int) {
 			l.Start += strings.Index(p.in(l), text)
 			l.End = l.Start + len(text)
 			lines = append(lines, l)
+		} else {
+			p.fluentLines(lines)
+			lines = nil
 		}
 	}
+	p.fluentLines(lines)
+}
+
+// fluentLines translates a paragraph, whose lines are as wide as before.
+func (p *pass) fluentLines(lines []wrap.Line) {
 	if len(lines) == 0 {
 		return
 	}

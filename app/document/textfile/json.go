@@ -191,7 +191,8 @@ func jsonValues(p *pass) {
 	described := describedMessages.MatchString(p.text)
 	j := jsonTexts{pass: p, ascii: asciiEscapes(p.text), isText: func(_ *jsonNode, text string) bool { return !p.isCode(text) }}
 	j.stays = func(n *jsonNode, depth int) bool {
-		if n.name == "@@locale" && depth == 1 && n.kind == jsontext.KindString && p.options.To != "" {
+		isLocale := n.name == "@@locale" || n.name == "locale" && strings.Contains(p.text, `"translations"`) // of ARB, of Angular
+		if isLocale && depth == 1 && n.kind == jsontext.KindString && p.options.To != "" {
 			p.replace(n.start, n.end, quoteJSON(p.options.To, false))
 			return true
 		}

@@ -127,6 +127,15 @@ func TestSegments(t *testing.T) {
 		"Japanese lines":                   {"markdown", "これは\n文です。", []string{"これは文です。"}},
 		"formula":                          {"markdown", "See\n$$\nx = y\n$$\nabove.", []string{"See", "above."}},
 		"quotation in a list":              {"markdown", "- > one\n  > two", []string{"one two"}},
+		"code between tags of templates":   {"markdown", "{% highlight ruby %}\nputs it\n\nputs that\n{% endhighlight %}\nOne\n\n  {{< highlight go >}}\nputs it\n{{< /highlight >}}\n\n{% raw %}\nTwo {% endraw %} {{< highlight go >}}x y{{< /highlight >}}\n", []string{"One"}},
+		"attributes of a block":            {"markdown", "One\n{: .a #b }\n\n1. Two\n{ .annotate }\n\n# Three\n{:toc}\n{name} four\n", []string{"One", "Two", "Three", "{name} four"}},
+		"lines of pandoc":                  {"markdown", "% One\n% Two\n\n| Three\n|   four\n\n(@) Five\n(@a) six\nseven\n\n+---+\n| x |\n+===+\n", []string{"One", "Two", "Three", "four", "Five", "six", "seven"}},
+		"containers with content":          {"markdown", "One\n!!! note \"Two\"\n\n    Three\n\n    - four\n\n            code here\n    !!! tip\n        Five\n=== \"Six\"\n    Seven\n\nEight\n??? danger \"\"\n=== Nine\n", []string{"One", "Two", "Three", "four", "Five", "Six", "Seven", "Eight", "=== Nine"}},
+		"cue in another language":          {"vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nOne <lang fr>un</lang>\n\n00:02.000 --> 00:03.000\n<lang fr>deux</lang>\n", []string{"One <lang fr>un</lang>", "<lang fr>deux</lang>"}},
+		"times of words":                   {"lrc", "[00:01.00] <00:01.00> One <00:02.00> two\n", []string{"One <00:02.00> two"}},
+		"ids of messages":                  {"yaml", "- id: home\n  translation: One\n- id: Two\n", []string{"One", "Two"}},
+		"text over lines of PHP":           {"php", "<?php return ['a' => <<<'X'\nit's 'x', \"\n  X, 'b' => 'One', 'c' => <<<Y\n it's" + "\n Y . 'z', 'd' => 'Two'];", []string{"One", "Two"}},
+		"paragraphs of Fluent":             {"ftl", "a =\n    One\n    two\n\n    three\n", []string{"One two", "three"}},
 		"cue with three speakers":          {"srt", "1\n00:00:01,000 --> 00:00:02,000\n- Yes.\n-No.\n>> Well,\nwell.", []string{"Yes.", "No.", "Well, well."}},
 		"cues without an empty line":       {"srt", "1\n00:00:01,000 --> 00:00:02,000\nOne\n2\n00:00:03,000 --> 00:00:04,000\nTwo", []string{"One", "Two"}},
 		"cue with an empty line":           {"srt", "1\n00:00:01,000 --> 00:00:02,000\nOne\n\nmore", []string{"One", "more"}},
@@ -191,6 +200,20 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+// Elements of a cue in another language stay; those in the source's get the target's. Angular names the language.
+func TestLanguagesOfParts(t *testing.T) {
+	for _, c := range [][3]string{
+		{"vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\none <lang.a fr>un <b>deux</b></lang>\n<lang en-GB>two</lang> <lang fr>trois</lang>\n", "WEBVTT\n\n00:01.000 --> 00:02.000\nONE <lang.a fr>un <b>deux</b></lang>\n<lang de>TWO</lang> <lang fr>trois</lang>\n"},
+		{"vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\none\n\n00:02.000 --> 00:03.000\n<lang fr>un</lang>\n", "WEBVTT\n\n00:01.000 --> 00:02.000\nONE\n\n00:02.000 --> 00:03.000\n<lang fr>un</lang>\n"},
+		{"json", `{"locale":"en-US","translations":{"1":"a b","locale":"c d"}}`, `{"locale":"de","translations":{"1":"A B","locale":"C D"}}`},
+		{"json", `{"locale":"the place"}`, `{"locale":"THE PLACE"}`},
+	} {
+		got, err := rewritten(t, kindNamed(t, c[0]), c[1], document.Options{From: "en", To: "de"}, upper(markup.Text))
+		require.NoError(t, err)
+		assert.Equal(t, c[2], got)
+	}
+}
+
 // A translation is escaped so that it reads back the same.
 func TestWritten(t *testing.T) {
 	for _, c := range []struct{ kind, text, translation, want string }{
@@ -208,6 +231,9 @@ func TestWritten(t *testing.T) {
 		{"srt", "1\n00:00:01,000 --> 00:00:02,000\na\nb", "one two --> three", "1\n00:00:01,000 --> 00:00:02,000\none two ->\nthree"},
 		{"vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>a</i>", "<i>1 < 2</i> --> <b & &amp;", "WEBVTT\n\n00:01.000 --> 00:02.000\n<i>1 &lt; 2</i> --&gt; &lt;b &amp; &amp;"},
 		{"csv", "a;b\r\n", `x;"y`, "\"x;\"\"y\";\"x;\"\"y\"\r\n"},
+		{"tsv", "say \"a, b\" c\td\n", "x \"y, z", "x \"y, z\t\"x \"\"y, z\"\n"},
+		{"tsv", "say \"a\" b\tc d\n", "\"x\"", "\"\"\"x\"\"\"\t\"\"\"x\"\"\"\n"},
+		{"markdown", "!!! note \"a b\"\n", "x \"y\" # z", "!!! note \"x ”y” # z\"\n"},
 		{"json", `{"a":"b c"}`, "\"\\\n\u00e9", `{"a":"\"\\\né"}`},
 		{"json", `{"a":"caf\u00e9 b"}`, "é😀x", `{"a":"\u00e9\ud83d\ude00x"}`},
 		{"yaml", "a: b c # d\n", "x: y # z", "a: \"x: y # z\" # d\n"},

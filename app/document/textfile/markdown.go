@@ -31,7 +31,7 @@ func markdownBlocks(m *markdownFile) {
 		p.refuse(nil, "the Markdown has quotations and lists nested deeper than %d", maxMarks)
 	}
 	var blocks []ast.Node
-	source := p.text
+	source := withContainers(codeTemplate.ReplaceAllStringFunc(p.text, blanked))
 	if m.isMDX {
 		source = p.withoutJSX()
 	}
@@ -48,6 +48,32 @@ func markdownBlocks(m *markdownFile) {
 	for _, n := range blocks {
 		m.block(n)
 	}
+}
+
+var (
+	// codeTemplate matches code between the tags of Jekyll and Hugo.
+	codeTemplate = regexp.MustCompile(`(?ms)^[ \t]*(?:\{%-? *(?:highlight\b.*?\{%-? *endhighlight|raw\b.*?\{%-? *endraw|comment\b.*?\{%-? *endcomment) *-?%\}|` +
+		`\{\{[<%] *highlight\b.*?\{\{[<%] */highlight *[>%]\}\})`)
+	// container matches the head of a container of Python-Markdown, whose content is indented by four spaces.
+	container  = regexp.MustCompile(`(?m)^([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-][\w -]*(?:"[^"\r\n]*")?|===[!+]?[ \t]+"[^"\r\n]+")[ \t]*$`)
+	notLineEnd = regexp.MustCompile(`[^\r\n]`)
+)
+
+func blanked(text string) string { return notLineEnd.ReplaceAllString(text, " ") }
+
+// withContainers returns a text of the same length in which containers of Python-Markdown are items of a list, with their titles
+// as headings.
+func withContainers(text string) string {
+	return container.ReplaceAllStringFunc(text, func(line string) string {
+		head, rest, _ := strings.Cut(line, `"`)
+		title, rest, _ := strings.Cut(rest, `"`)
+		indent := head[:len(head)-len(strings.TrimLeft(head, " \t"))]
+		made := indent + "-  #" + blanked(head[len(indent)+len("-  #"):])
+		if len(line) > len(head) {
+			made += " " + title + " " + rest
+		}
+		return made
+	})
 }
 
 // lookingReader checks the context at each line.
@@ -69,6 +95,8 @@ var frontMatter = regexp.MustCompile(`^(?:---[ \t]*\r?\n(?s:.*?\n)??(?:---|\.\.\
 // maxMarks is the maximum depth of blocks; deepMarks matches a line with more: the parser takes time for each of them on every
 // line.
 const maxMarks = 100
+
+const lineMark = `(?:[|%]|\(@[\w-]*\))\s+`
 
 var deepMarks = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])){100}`)
 
@@ -114,20 +142,31 @@ func (m *markdownFile) block(n ast.Node) {
 		}
 		w, encode := m.of(run), m.encoder(n.Kind(), run[0].Start, first)
 		w.Text = m.withLabels(w.Text)
-		if n.Kind() == ast.KindHeading {
+		isTitle := strings.HasSuffix(m.text[:run[0].Start], `"`) // of a container
+		isHeading := n.Kind() == ast.KindHeading && !isTitle
+		if isTitle {
+			encode = func(lines []string) []string { return []string{strings.ReplaceAll(lines[0], `"`, "”")} }
+		} else if isHeading {
 			m.headings = append(m.headings, mdHeading{w.Text, w.Text})
 		}
 		run, first = nil, false
 		m.withImages(w, func(text string) string {
-			if n.Kind() == ast.KindHeading {
+			if isHeading {
 				m.headings[len(m.headings)-1].translation = text
 			}
 			return strings.Join(encode(m.fill(w, text, mayStartLine.MatchString)), w.Between)
 		})
 	}
 	for i := range n.Lines().Len() {
+		if gridBorder.MatchString(m.raw(n.Lines().At(i))) {
+			return
+		}
 		l, breaks := m.line(n.Lines().At(i))
 		raw := m.in(l)
+		isLine := ownLine.MatchString(m.raw(n.Lines().At(i)))
+		if isLine {
+			flush()
+		}
 		formula := math || strings.HasPrefix(raw, "$$")
 		if formula {
 			math = math != (strings.Count(raw, "$$")%2 == 1)
@@ -136,7 +175,7 @@ func (m *markdownFile) block(n ast.Node) {
 		if !stays {
 			run = append(run, l)
 		}
-		if stays || breaks {
+		if stays || breaks || isLine {
 			flush()
 			first = false
 		}
@@ -203,11 +242,14 @@ func (m *markdownFile) line(s text.Segment) (l wrap.Line, breaks bool) {
 func (m *markdownFile) raw(s text.Segment) string { return m.text[m.body+s.Start : m.body+s.Stop] }
 
 var (
-	// itemMark matches marks at the start of a text: a checkbox, the name of a footnote.
-	itemMark  = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+)`)
-	hardBreak = regexp.MustCompile(`(?:  |(\\))\r?\n$`)
+	// itemMark matches marks at the start of a text: a checkbox, the name of a footnote. ownLine matches those of pandoc's lines of
+	// verse, titles and examples, and gridBorder the border of a table that is drawn, which stays.
+	itemMark   = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+|` + lineMark + `)`)
+	ownLine    = regexp.MustCompile(`^\s*` + lineMark)
+	gridBorder = regexp.MustCompile(`^\s*\+[-=:+]+\+\s*$`)
+	hardBreak  = regexp.MustCompile(`(?:  |(\\))\r?\n$`)
 	// directive matches a line without text: a formula, a container, a template, the type of an alert, a link definition.
-	directive = regexp.MustCompile(`^\s*(?:\$\$|:::|\{%.*%\}$|\{\{[<%].*[%>]\}\}$|\[![A-Za-z]+\][+-]?$|(?:!!!|\?\?\?)\+? ` +
+	directive = regexp.MustCompile(`^\s*(?:\$\$|:::|\{%.*%\}$|\{\{[<%].*[%>]\}\}$|\[![A-Za-z]+\][+-]?$|(?:!!!|\?\?\?)\+? |\{(?::| *[#.])[^{}]*\}$` +
 		`|\[[^\]^][^\]]*\]:\s*(?:<[^<>]*>|[^\s<]\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$)`)
 	// mayStartLine matches a word that starts no block.
 	mayStartLine = regexp.MustCompile("^(?:[\"'(]*\\pL|\\*{1,2}\\pL|\\[\\pL|`[^`]|\\d[^.)]*$|[^\\x00-\\x7F])")

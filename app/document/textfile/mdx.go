@@ -43,11 +43,7 @@ func (p *pass) withoutJSX() string {
 		if end := p.text[min(last, lines[i].End):lines[i].End]; strings.TrimSpace(end) != "" && !isModule && from == i {
 			continue // a tag or an expression in a text
 		}
-		for at := lines[from].Start; at < lines[i].End; at++ {
-			if out[at] != '\r' && out[at] != '\n' {
-				out[at] = ' '
-			}
-		}
+		copy(out[lines[from].Start:], blanked(p.text[lines[from].Start:lines[i].End]))
 	}
 	return string(out)
 }

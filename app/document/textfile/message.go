@@ -138,9 +138,9 @@ func (p *pass) translateMF2(text string) string {
 		}
 		return translation
 	}
-	_, onlyOne := pluralsOf(p.options.To, plural.Cardinal)
+	known, onlyOne := pluralsOf(p.options.To, plural.Cardinal)
 	var out strings.Builder
-	at, start := 0, -1
+	at, start, lastVariable := 0, -1, strings.LastIndex(text, "{$")
 	for _, m := range mf2Part.FindAllStringIndex(text, -1) {
 		switch part := text[m[0]:m[1]]; {
 		case part == "{{" && start < 0:
@@ -148,7 +148,7 @@ func (p *pass) translateMF2(text string) string {
 		case part == "}}" && start >= 0:
 			before, inner, after := trimmed(text[start:m[0]])
 			head := text[at:start]
-			if !onlyOne && !strings.Contains(inner, "{") && strings.Contains(text[m[1]:], "{$") {
+			if known != nil && !onlyOne && !strings.Contains(inner, "{") && m[1] < lastVariable {
 				head = mf2One.ReplaceAllString(head, "${1}1$2")
 			}
 			if out.WriteString(head); hasLetter(inner) && !p.isCode(inner) {

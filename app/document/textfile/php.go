@@ -8,6 +8,9 @@ import (
 // phpToken matches a token of PHP.
 var phpToken = regexp.MustCompile(`^(?:'(?:[^'\\]|\\(?s:.))*'|"(?:[^"\\]|\\(?s:.))*"|/\*(?s:.*?)\*/|(?://|#)[^\r\n]*|<\?php|\?>|\s+|=>|[\w\\$]+|(?s:.))`)
 
+// heredoc captures the label of a text over several lines, which stays.
+var heredoc = regexp.MustCompile(`^<<<[ \t]*['"]?(\w+)['"]?\r?\n`)
+
 // php translates the strings of PHP that are values of arrays, elements of arrays that are set ($x['a'] = 'b'), and constants, not
 // keys, arguments or parts of an expression.
 func php(p *pass) {
@@ -21,6 +24,13 @@ func php(p *pass) {
 	start, end := -1, -1   // the range of a string that may be a value
 	for at := 0; at < len(p.text); {
 		token := p.text[at : at+p.looks.Find(phpToken, p.text[at:])[1]]
+		if m := heredoc.FindStringSubmatch(p.text[at:]); m != nil {
+			end := p.looks.Find(regexp.MustCompile(`\n[ \t]*`+m[1]+`\b`), p.text[at:])
+			if end == nil {
+				end = []int{0, len(p.text) - at}
+			}
+			token = p.text[at : at+end[1]]
+		}
 		if strings.Contains(`'"`, token) || token == "/" && strings.HasPrefix(p.text[at:], "/*") {
 			p.refuse(nil, "the string or comment that starts in line %d is not closed", p.lineNumber(at))
 		}

@@ -54,6 +54,7 @@ type forms struct {
 	rules *plural.Rules // cardinal if nil
 	comma string        // between two forms, before white space
 	exact bool          // =1 is a form, too
+	keep  bool          // forms that the target language does not have stay
 	list  []form
 }
 
@@ -122,7 +123,7 @@ func (f *forms) in(language, text string) string {
 	}
 	for i, each := range f.list {
 		raw := text[each.start:each.end]
-		if each.category != "zero" && slices.Contains(pluralNames, each.category) && !slices.Contains(wanted, each.category) {
+		if !f.keep && each.category != "zero" && slices.Contains(pluralNames, each.category) && !slices.Contains(wanted, each.category) {
 			continue
 		}
 		if i > 0 && out.Len() > len(head) {

@@ -117,7 +117,7 @@ func (c *cues) part(s speech) cuePart {
 	}
 	p := cuePart{speech: s, Paragraph: w, start: w.Start + len(head), end: w.End - len(tail)}
 	if text := w.Text; len(head)+len(tail) < len(text) && strings.HasPrefix(text, head) && strings.HasSuffix(text, tail) {
-		if text = text[len(head) : len(text)-len(tail)]; !strings.Contains(text, "{") && len(openTags(text)) == 0 {
+		if text = text[len(head) : len(text)-len(tail)]; !strings.Contains(text, "{") && !strings.Contains(head, "<lang") && len(openTags(text)) == 0 {
 			p.text = text
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"dragoman/app/document"
 	"dragoman/app/text/wrap"
 )
 
@@ -36,7 +37,7 @@ func lrc(p *pass) {
 	}
 }
 
-var lrcTimes = regexp.MustCompile(`^\s*(?:\[\d+:\d+(?:[.:]\d+)?\])+`)
+var lrcTimes = regexp.MustCompile(`^\s*(?:\[\d+:\d+(?:[.:]\d+)?\]\s*)+(?:<\d+:\d+(?:[.:]\d+)?>\s*)?`)
 
 // vtt translates WebVTT. Blocks without times are headers, notes, styles and regions.
 func vtt(p *pass) {
@@ -49,7 +50,30 @@ func vtt(p *pass) {
 			p.replace(c.lines[i].Start+m[2], c.lines[i].Start+m[3], p.options.To)
 		}
 	}
+	p.translator = p.holdLanguages(p.translator)
 	c.run(1)
+}
+
+var (
+	cueLanguage = regexp.MustCompile(`<lang((?:\.[\w.-]+)?[ \t]+)([\w-]+)>(.*?)</lang>`)
+	heldCue     = regexp.MustCompile(`<code lang="([^"]*)">(.*?)</code>`)
+)
+
+// holdLanguages returns a translator that keeps elements of WebVTT in another language than the source.
+func (p *pass) holdLanguages(t document.Translate) document.Translate {
+	if p.options.From == "" || p.options.To == "" {
+		return t
+	}
+	return func(text string) (string, error) {
+		translation, err := t(cueLanguage.ReplaceAllStringFunc(text, func(element string) string {
+			if m := cueLanguage.FindStringSubmatch(element); !isLanguage(m[2], p.options.From) {
+				return `<code lang="` + m[1] + m[2] + `">` + m[3] + "</code>"
+			}
+			return element
+		}))
+		translation = cueLanguage.ReplaceAllString(translation, "<lang${1}"+p.options.To+">$3</lang>")
+		return heldCue.ReplaceAllString(translation, "<lang$1>$2</lang>"), err
+	}
 }
 
 var vttLanguage = regexp.MustCompile(`^Language:\s*([\w-]+)\s*$`)

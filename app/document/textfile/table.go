@@ -218,7 +218,10 @@ func (t *table) encode(c cell, text string) string {
 	if startsFormula.MatchString(text) && !startsFormula.MatchString(c.text) {
 		text = " " + text
 	}
-	if c.quoted || strings.ContainsAny(text, separators+string(rune(t.separator))+"\"\r\n") {
+	needsQuotes := func(r rune) bool { // a sign that the cell had without quotes needs none
+		return strings.ContainsRune(separators+string(rune(t.separator))+"\"\r\n", r) && !strings.ContainsRune(c.text, r)
+	}
+	if c.quoted || strings.HasPrefix(text, `"`) || strings.ContainsFunc(text, needsQuotes) {
 		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 	}
 	return text

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,9 +36,11 @@ func yamlValues(p *pass) {
 	}
 }
 
-// isReadByRails reports whether the code of Rails reads a value of its messages.
-func isReadByRails(key string, value *yaml.Node) bool {
-	return key == "round_mode" || key == "order" && value.Kind == yaml.SequenceNode
+// isReadByCode reports whether the code of Rails or Hugo reads value i of a mapping of messages.
+func isReadByCode(n *yaml.Node, i int) bool {
+	key := n.Content[i-1].Value
+	return key == "round_mode" || key == "order" && n.Content[i].Kind == yaml.SequenceNode ||
+		key == "id" && slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Value == "translation" })
 }
 
 // symbols matches a list of Psych's symbols, [ :year ], which other readers refuse.
@@ -73,12 +76,38 @@ func (y *yamlFile) node(n *yaml.Node, depth, column int) {
 		y.scalar(n, column)
 		return
 	}
+	if forms := y.forms(n); len(forms.list) > 0 {
+		start := len(strings.TrimRight(y.text[:forms.list[0].start], yamlSpace))
+		forms.write(y.pass, start, forms.list[len(forms.list)-1].end, func(i int) { y.scalar(n.Content[2*i+1], n.Column) })
+		return
+	}
 	for i, inner := range n.Content {
-		if n.Kind == yaml.MappingNode && (i%2 == 0 || isReadByRails(n.Content[i-1].Value, inner)) {
+		if n.Kind == yaml.MappingNode && (i%2 == 0 || isReadByCode(n, i)) {
 			continue
 		}
 		y.node(inner, depth+1, max(n.Column, 1))
 	}
+}
+
+// forms returns the plural forms of Rails or Hugo in a mapping: one, other and the like, each on a line.
+func (y *yamlFile) forms(n *yaml.Node) (f forms) {
+	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 || len(n.Content) < 4 || y.options.To == "" {
+		return f
+	}
+	f.keep = true // Rails without rules of plurals has one and other in all languages
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if !slices.Contains(pluralNames, key.Value) || value.Kind != yaml.ScalarNode || value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			return forms{}
+		}
+		at := y.position(value)
+		end := y.quoted(at)
+		if end == at {
+			end = scalar{text: y.text, at: at, value: value.Value}.plain()
+		}
+		f.list = append(f.list, form{key.Value, y.position(key), end})
+	}
+	return f
 }
 
 // scalar translates a string.
