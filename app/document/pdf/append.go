@@ -12,6 +12,7 @@ import (
 
 // appendix writes objects behind those of a document.
 type appendix struct {
+	*memory
 	out     io.Writer
 	at      int
 	next    int // object
@@ -24,34 +25,32 @@ func (a *appendix) reserve() int {
 	return a.next - 1
 }
 
-func (a *appendix) write(data ...[]byte) error {
+func (a *appendix) write(data ...[]byte) {
 	for _, part := range data {
 		n, err := a.out.Write(part)
-		if a.at += n; err != nil {
-			return err
-		}
+		a.looks.Check(err)
+		a.at += n
 	}
-	return nil
 }
 
 // object writes an object.
-func (a *appendix) object(n, generation int, parts ...[]byte) error {
+func (a *appendix) object(n, generation int, parts ...[]byte) {
 	a.offsets[n] = place{at: a.at, generation: generation}
-	return a.write(slices.Concat([][]byte{fmt.Appendf(nil, "%d %d obj\n", n, generation)}, parts, [][]byte{[]byte("\nendobj\n")})...)
+	a.write(slices.Concat([][]byte{fmt.Appendf(nil, "%d %d obj\n", n, generation)}, parts, [][]byte{[]byte("\nendobj\n")})...)
 }
 
 // stream writes a stream.
-func (a *appendix) stream(n int, d dict, data []byte) error {
+func (a *appendix) stream(n int, d dict, data []byte) {
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
 	_, _ = z.Write(data) // a buffer has no error
 	_ = z.Close()
 	d = d.with(entry{"Length", fmt.Append(nil, packed.Len())}, entry{"Filter", []byte("/FlateDecode")}, entry{"DecodeParms", nil})
-	return a.object(n, 0, d.bytes(), []byte("stream\n"), packed.Bytes(), []byte("\nendstream"))
+	a.object(n, 0, d.bytes(), []byte("stream\n"), packed.Bytes(), []byte("\nendstream"))
 }
 
 // end writes the table of the objects, behind the table at previous, if that is not 0. The table has the form of the last one.
-func (a *appendix) end(o *objects, previous int) error {
+func (a *appendix) end(o *objects, previous int) {
 	start, numbers := a.at, slices.Sorted(maps.Keys(a.offsets))
 	trailer := o.trailer.with(entry{"Size", fmt.Append(nil, a.next)}, entry{"XRefStm", nil}, entry{"Prev", nil})
 	if previous > 0 {
@@ -69,17 +68,13 @@ func (a *appendix) end(o *objects, previous int) error {
 			table = binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint32(append(table, 1), uint32(p.at)), uint16(p.generation))
 		}
 		trailer = trailer.with(entry{"Type", []byte("/XRef")}, entry{"W", []byte("[1 4 2]")}, entry{"Index", fmt.Appendf(nil, "[%s]", index)}, entry{"Size", fmt.Append(nil, a.next)})
-		if err := a.stream(n, trailer, table); err != nil {
-			return err
-		}
+		a.stream(n, trailer, table)
 	} else {
 		table := []byte("xref\n")
 		for _, n := range numbers {
 			table = fmt.Appendf(table, "%d 1\n%010d %05d n\r\n", n, a.offsets[n].at, a.offsets[n].generation)
 		}
-		if err := a.write(table, []byte("trailer\n"), trailer.bytes(), []byte("\n")); err != nil {
-			return err
-		}
+		a.write(table, []byte("trailer\n"), trailer.bytes(), []byte("\n"))
 	}
-	return a.write(fmt.Appendf(nil, "startxref\n%d\n%%%%EOF\n", start))
+	a.write(fmt.Appendf(nil, "startxref\n%d\n%%%%EOF\n", start))
 }

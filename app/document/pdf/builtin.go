@@ -17,28 +17,34 @@ var utf16Pairs = xunicode.UTF16(xunicode.BigEndian, xunicode.IgnoreBOM)
 // inFont returns what the file of a font says about its codes.
 func (o *objects) inFont(descriptor dict, f *lettering) (texts map[uint32]string) {
 	defer o.mark()()
-	defer func() {
-		if recover() != nil { // the library's parsers index damaged fonts without a check
-			texts = nil
-		}
-	}()
 	for _, key := range []string{"FontFile", "FontFile2", "FontFile3"} {
 		value := descriptor.get(key)
 		if reference(value) == 0 {
 			continue
 		}
 		_, data, err := o.stream(value)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil
-		case key == "FontFile":
-			return type1Texts(data)
-		case key == "FontFile3" && bytes.HasPrefix(data, []byte{1, 0}):
-			return cffTexts(data, f.pairs)
 		}
-		return opentypeTexts(data, f.pairs)
+		return fileTexts(key, data, f.pairs)
 	}
 	return nil
+}
+
+// fileTexts returns what the file of a font says, which has a key in the font's descriptor.
+func fileTexts(key string, data []byte, byGlyph bool) (texts map[uint32]string) {
+	defer func() {
+		if recover() != nil { // the library's parsers index damaged fonts without a check
+			texts = nil
+		}
+	}()
+	switch {
+	case key == "FontFile":
+		return type1Texts(data)
+	case key == "FontFile3" && bytes.HasPrefix(data, []byte{1, 0}):
+		return cffTexts(data, byGlyph)
+	}
+	return opentypeTexts(data, byGlyph)
 }
 
 var type1Code = regexp.MustCompile(`dup\s+(\d{1,3})\s*/(\S+)\s+put`)

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"dragoman/app/budget"
 )
 
 // content is a content stream: of a page, or of a group (form XObject) on it.
@@ -105,9 +103,7 @@ func (c *content) scan() error {
 			continue
 		}
 		if l.at-counted > 1<<12 {
-			if err := budget.Work(c.ctx, l.at-counted); err != nil {
-				return err
-			}
+			c.work(l.at - counted)
 			counted = l.at
 		}
 		if string(word) == "BI" {
@@ -199,7 +195,7 @@ func (c *content) operator(name string, operands [][]byte, from, to int) error {
 		s.width = number(last) * s.ctm.scale()
 	case "Tf":
 		if len(operands) > 1 {
-			return c.setFont(operands[len(operands)-2], number(last))
+			c.setFont(operands[len(operands)-2], number(last))
 		}
 	case "Tc":
 		s.spacing = number(last)
@@ -228,9 +224,9 @@ func (c *content) operator(name string, operands [][]byte, from, to int) error {
 	case "Do":
 		return c.draw(string(last), from, to)
 	case "Tj", "TJ", "'", `"`:
-		return c.show(name, operands, from, to)
+		c.show(name, operands, from, to)
 	default:
-		return c.draws(name, n)
+		c.draws(name, n)
 	}
 	return nil
 }
@@ -257,25 +253,22 @@ func (c *content) graphicsState(name string) error {
 }
 
 // setFont sets the font and its size.
-func (c *content) setFont(name []byte, size float64) (err error) {
+func (c *content) setFont(name []byte, size float64) {
 	value := c.resource("Font", string(name))
 	c.font, c.size, c.state.lettering = c.alias("Font", string(name)), size, nil
 	if value == nil {
-		return nil
+		return
 	}
 	if c.lettering = c.letterings[string(value)]; c.lettering == nil {
-		if c.lettering, err = c.objects.lettering(value); err != nil {
-			return err
-		}
+		c.lettering = c.objects.lettering(value)
 		c.letterings[string(value)] = c.lettering
 	}
-	return nil
 }
 
 // show follows a show operator.
-func (c *content) show(name string, operands [][]byte, from, to int) error {
+func (c *content) show(name string, operands [][]byte, from, to int) {
 	if len(operands) == 0 {
-		return nil
+		return
 	}
 	s := &show{from: from, to: to}
 	switch {
@@ -288,7 +281,7 @@ func (c *content) show(name string, operands [][]byte, from, to int) error {
 		c.move(0, -c.leading)
 	}
 	if c.lettering == nil || c.size == 0 {
-		return nil
+		return
 	}
 	s.state, s.start = c.state, c.tm.then(c.ctm)
 	s.scale = math.Hypot(s.start.a, s.start.b) * math.Abs(c.stretched)
@@ -297,9 +290,7 @@ func (c *content) show(name string, operands [][]byte, from, to int) error {
 	if last[0] == '[' {
 		list = elements(last)
 	}
-	if err := c.take(int64(showCost + letterCost*len(last))); err != nil {
-		return err
-	}
+	c.take(int64(showCost + letterCost*len(last)))
 	x, kerning := 0.0, 0.0
 	for _, e := range list {
 		if e[0] != '(' && e[0] != '<' {
@@ -323,11 +314,10 @@ func (c *content) show(name string, operands [][]byte, from, to int) error {
 	}
 	s.tail = kerning
 	c.tm = matrix{1, 0, 0, 1, x, 0}.then(c.tm)
-	if len(s.letters) == 0 {
-		return nil
+	if len(s.letters) > 0 {
+		c.shows = append(c.shows, s)
+		c.shown(s)
 	}
-	c.shows = append(c.shows, s)
-	return c.shown(s)
 }
 
 // operand returns an array that shows some letters of an operator in their places.
@@ -361,7 +351,7 @@ func (s *show) isChanged() bool {
 }
 
 // without returns the content without removed letters, and the new groups in it.
-func (c *content) without(to *appendix) (out []byte, groups []entry, err error) {
+func (c *content) without(to *appendix) (out []byte, groups []entry) {
 	at, next := 0, 0
 	cut := func(from, to int) {
 		out = append(out, c.data[at:from]...)
@@ -377,21 +367,16 @@ func (c *content) without(to *appendix) (out []byte, groups []entry, err error) 
 		if g.content == nil || !g.isChanged() {
 			continue
 		}
-		data, inner, err := g.without(to)
-		if err != nil {
-			return nil, nil, err
-		}
+		data, inner := g.without(to)
 		object := to.reserve()
 		d := g.dict.with(entry{"Resources", g.resources.plus(c.objects, "XObject", inner...).bytes()})
-		if err := to.stream(object, d, data); err != nil {
-			return nil, nil, err
-		}
+		to.stream(object, d, data)
 		alias := fmt.Sprintf("%sX%d", c.prefix, object)
 		groups = append(groups, entry{alias, fmt.Appendf(nil, "%d 0 R", object)})
 		cut(g.from, g.to)
 		out = fmt.Appendf(out, "/%s Do", alias)
 	}
-	return append(out, c.data[at:]...), groups, nil
+	return append(out, c.data[at:]...), groups
 }
 
 // draw follows an operator that draws an external object, such as a group.
@@ -409,15 +394,10 @@ func (c *content) draw(name string, from, to int) error {
 	}
 	d, data, err := c.objects.stream(value)
 	if err != nil {
-		if c.err == nil {
-			c.page.isUnreadable = true
-			return nil
-		}
-		return err
+		c.page.isUnreadable = true
+		return nil
 	}
-	if err := c.take(contentCost); err != nil {
-		return err
-	}
+	c.take(contentCost)
 	inner := c.reader.content(data, c.objects.dict(d.get("Resources")), c.state)
 	inner.dict, inner.depth, inner.isGroup = d, c.depth+1, c.isGroup || d.get("Group") != nil
 	if inner.resources == nil {
@@ -496,7 +476,7 @@ const (
 )
 
 // draws follows an operator that draws lines: rules that divide cells, and bullets.
-func (c *content) draws(name string, n func(i int) float64) error {
+func (c *content) draws(name string, n func(i int) float64) {
 	p := &c.path
 	to := func(x, y float64) [2]float64 {
 		at := matrix{e: x, f: y}.then(c.ctm)
@@ -537,7 +517,6 @@ func (c *content) draws(name string, n func(i int) float64) error {
 		}
 		*p = path{box: noBox}
 	}
-	return nil
 }
 
 // pictured records a picture, which may be a rule.

@@ -2,7 +2,6 @@ package pdf
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -46,7 +45,7 @@ func (c *codes) of(g shaping.Glyph, text []rune) uint32 {
 }
 
 // write writes the nth font of the document.
-func (c *codes) write(to *appendix, face *font.Face, t *typeface, n int) error {
+func (c *codes) write(to *appendix, face *font.Face, t *typeface, n int) {
 	glyphs, toGlyphs, widths := map[uint16]bool{}, make([]byte, 2, 2+2*len(c.list)), []byte("[1[")
 	for _, k := range c.list {
 		glyphs[uint16(k.glyph)] = true
@@ -55,14 +54,14 @@ func (c *codes) write(to *appendix, face *font.Face, t *typeface, n int) error {
 	}
 	name, file := t.name(n), t.outlines.subset(glyphs)
 	data, mapping, toUnicode := to.reserve(), to.reserve(), to.reserve()
-	if err := errors.Join(to.stream(data, dict{{"Length1", fmt.Append(nil, len(file))}}, file), to.stream(mapping, nil, toGlyphs), to.stream(toUnicode, nil, []byte(c.toUnicode()))); err != nil {
-		return err
-	}
+	to.stream(data, dict{{"Length1", fmt.Append(nil, len(file))}}, file)
+	to.stream(mapping, nil, toGlyphs)
+	to.stream(toUnicode, nil, []byte(c.toUnicode()))
 	up, down := 800, -200
 	if extents, isKnown := face.FontHExtents(); isKnown {
 		up, down = int(extents.Ascender*1000/float32(face.Upem())), int(extents.Descender*1000/float32(face.Upem()))
 	}
-	return to.object(c.object, 0, fmt.Appendf(nil, "<</Type/Font/Subtype/Type0/BaseFont/%s/Encoding/Identity-H/ToUnicode %d 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2"+
+	to.object(c.object, 0, fmt.Appendf(nil, "<</Type/Font/Subtype/Type0/BaseFont/%s/Encoding/Identity-H/ToUnicode %d 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2"+
 		"/BaseFont/%s/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/CIDToGIDMap %d 0 R/DW 0/W %s]]/FontDescriptor<</Type/FontDescriptor/FontName/%s"+
 		"/Flags 4/FontBBox[-1000 %d 3000 %d]/ItalicAngle 0/Ascent %d/Descent %d/CapHeight 700/StemV 80/FontFile2 %d 0 R>>>>]>>", name, toUnicode, name, mapping, widths, name, down, up, up, down, data))
 }

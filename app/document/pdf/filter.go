@@ -47,9 +47,7 @@ func decode(filter string, parameters dict, data []byte, memory *memory) ([]byte
 	for {
 		const part = 64 << 10
 		if more := max(part, cap(out)); cap(out)-len(out) < part {
-			if err := memory.take(int64(cap(out) + more)); err != nil { // the smaller parts before it are not collected at once
-				return nil, err
-			}
+			memory.take(int64(cap(out) + more)) // the smaller parts before it are not collected at once
 			out = append(make([]byte, 0, cap(out)+more), out...)
 		}
 		n, err := r.Read(out[len(out) : len(out)+part])

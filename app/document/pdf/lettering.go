@@ -86,8 +86,8 @@ var known = sync.OnceValue(func() (k struct {
 // Font flags (ISO 32000-1, 9.8.2).
 const fixedPitch, serif, symbolic, italic, forceBold = 1 << 0, 1 << 1, 1 << 2, 1 << 6, 1 << 18
 
-// lettering reads a font. It fails only if the document takes too much memory.
-func (o *objects) lettering(value []byte) (*lettering, error) {
+// lettering reads a font.
+func (o *objects) lettering(value []byte) *lettering {
 	d := o.dict(value)
 	f := &lettering{texts: map[uint32]string{}, widths: map[uint32]float64{}, unit: 0.001, em: 1}
 	name := nameOf(d.get("BaseFont"))
@@ -106,13 +106,9 @@ func (o *objects) lettering(value []byte) (*lettering, error) {
 		o.simple(f, d, descriptor, name)
 	}
 	if value := d.get("ToUnicode"); reference(value) != 0 {
-		if err := o.toUnicode(f, value); err != nil {
-			return nil, err
-		}
+		o.toUnicode(f, value)
 	}
-	if err := o.take(int64(letteringCost * (len(f.texts) + len(f.widths)))); err != nil {
-		return nil, err
-	}
+	o.take(int64(letteringCost * (len(f.texts) + len(f.widths))))
 	o.keep(letteringCost * (len(f.texts) + len(f.widths)))
 	inFont := sync.OnceValue(func() map[uint32]string { return o.inFont(descriptor, f) })
 	f.builtin = func(code uint32) string { return inFont()[code] }
@@ -124,7 +120,7 @@ func (o *objects) lettering(value []byte) (*lettering, error) {
 	f.italic, f.bold = f.italic || has(italic), f.bold || has(forceBold)
 	f.serves = f.style
 	f.serves.mono = f.mono || has(fixedPitch) && f.isMono()
-	return f, o.err
+	return f
 }
 
 func nameOf(value []byte) string { return string(bytes.TrimPrefix(value, []byte("/"))) }
@@ -432,12 +428,11 @@ func (o *objects) composite(f *lettering, d, inner dict) {
 }
 
 // toUnicode reads the table of a font's texts (ToUnicode).
-func (o *objects) toUnicode(f *lettering, value []byte) error {
-	release := o.mark()
-	defer release()
+func (o *objects) toUnicode(f *lettering, value []byte) {
+	defer o.mark()()
 	_, data, err := o.stream(value)
 	if err != nil {
-		return o.err
+		return
 	}
 	l := lexer{data: data}
 	var operands [][]byte
@@ -470,7 +465,6 @@ func (o *objects) toUnicode(f *lettering, value []byte) error {
 		}
 		operands = operands[:0]
 	}
-	return nil
 }
 
 func codeOf(value []byte) (code uint32) {

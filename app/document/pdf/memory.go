@@ -2,9 +2,11 @@ package pdf
 
 import (
 	"context"
+	"math"
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
+	"dragoman/app/text/char"
 )
 
 // maxMemory is the maximum memory of a document in bytes: the file and everything that is unpacked of it.
@@ -16,32 +18,28 @@ type memory struct {
 	most  int64 // maximum of taken
 	taken int64
 	kept  int64 // of taken, for as long as the document is open
-	err   error // the error of the first refusal; all further requests are refused
+	looks *char.Looks
+}
+
+// look runs work on the document. It ends at the first error of reading, memory or writing; see [char.Looks].
+func (m *memory) look(work func()) error {
+	return char.Look(m.ctx, math.MaxInt, func(l *char.Looks) {
+		m.looks = l
+		work()
+	})
 }
 
 // take takes n bytes for the document.
-func (m *memory) take(n int64) error {
-	switch {
-	case m.err != nil:
-		return m.err
-	case m.taken+n > m.most:
-		m.err = document.TooLarge("the PDF takes more than %d MiB when it is unpacked: divide it", m.most>>20)
-	default:
-		m.err = budget.Take(m.ctx, n)
+func (m *memory) take(n int64) {
+	if m.taken+n > m.most {
+		m.looks.Check(document.TooLarge("the PDF takes more than %d MiB when it is unpacked: divide it", m.most>>20))
 	}
-	if m.err == nil {
-		m.taken += n
-	}
-	return m.err
+	m.looks.Check(budget.Take(m.ctx, n))
+	m.taken += n
 }
 
-// hold takes n bytes until release is called.
-func (m *memory) hold(n int64) (release func(), err error) {
-	return func() {
-		m.taken -= n
-		budget.Give(m.ctx, n)
-	}, m.take(n)
-}
+// work counts n bytes of work.
+func (m *memory) work(n int) { m.looks.Check(budget.Work(m.ctx, n)) }
 
 // keep keeps n bytes that were taken: mark does not give them back.
 func (m *memory) keep(n int) { m.kept += int64(n) }

@@ -102,10 +102,11 @@ func TestUnpackedMemory(t *testing.T) {
 		f, err := openWithin(admission.With(t.Context(), lease), bytes.NewReader(c.data), int64(len(c.data)), most)
 		found := 0
 		if err == nil {
-			err = f.eachPage(document.Options{}, func(_ *page, blocks []*block) error {
-				found += len(blocks)
-				assert.LessOrEqual(t, f.memory.taken, int64(most), name)
-				return nil
+			err = f.look(func() {
+				f.eachPage(document.Options{}, func(_ *page, blocks []*block) {
+					found += len(blocks)
+					assert.LessOrEqual(t, f.memory.taken, int64(most), name)
+				})
 			})
 			f.release()
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"dragoman/app/budget"
 	"dragoman/app/document"
 )
 
@@ -66,9 +65,7 @@ func parseObjects(data []byte, memory *memory) (*objects, error) {
 				return nil, err
 			}
 		}
-		if o, err = o.plain(k); err != nil {
-			return nil, err
-		}
+		o = o.plain(k)
 	}
 	return o, nil
 }
@@ -124,23 +121,21 @@ func (o *objects) table(at int) (dict, error) {
 			if len(state) == 0 {
 				return nil, errUnreadable
 			}
-			if err := o.add(first+i, place{at: int(number(offset)), generation: int(number(generation))}, string(state) == "n"); err != nil {
-				return nil, err
-			}
+			o.add(first+i, place{at: int(number(offset)), generation: int(number(generation))}, string(state) == "n")
 		}
 	}
 }
 
 // add adds a place, unless the object is known. An object that is not used has no place.
-func (o *objects) add(n int, p place, isUsed bool) error {
+func (o *objects) add(n int, p place, isUsed bool) {
 	if _, isKnown := o.places[n]; isKnown {
-		return nil
+		return
 	}
 	if !isUsed {
 		p.at = -1
 	}
 	o.places[n] = p
-	return o.take(placeCost)
+	o.take(placeCost)
 }
 
 // tableStream reads a table that is a stream.
@@ -182,9 +177,7 @@ func (o *objects) tableStream(at int) (dict, error) {
 			if fields[0] == 2 {
 				p = place{at: fields[2], in: fields[1]}
 			}
-			if err := o.add(int(index[i])+n, p, fields[0] == 1 || fields[0] == 2); err != nil {
-				return nil, err
-			}
+			o.add(int(index[i])+n, p, fields[0] == 1 || fields[0] == 2)
 		}
 	}
 	return d, nil
@@ -210,13 +203,9 @@ func (o *objects) search() error {
 			return errUnreadable
 		}
 		if _, isKnown := o.places[n]; !isKnown {
-			if err := o.take(placeCost); err != nil {
-				return err
-			}
+			o.take(placeCost)
 		}
-		if err := budget.Work(o.ctx, m[1]); err != nil {
-			return err
-		}
+		o.work(m[1])
 		generation, _ := strconv.Atoi(string(o.data[at+m[4] : at+m[5]]))
 		o.places[n] = place{at: at + m[2], generation: generation}
 		at += m[1]
@@ -242,9 +231,6 @@ func (o *objects) search() error {
 				o.places[inner] = place{in: n}
 			}
 		}
-	}
-	if o.err != nil {
-		return o.err
 	}
 	if o.dict(o.dict(o.trailer.get("Root")).get("Pages")) == nil {
 		return document.Refuse(nil, damaged)
@@ -277,9 +263,10 @@ func (o *objects) pack(n int) *pack {
 	l := lexer{data: data}
 	for range min(int(o.number(d.get("N"))), len(data)) {
 		inner, offset := int(number(l.next())), int(number(l.next()))+int(number(d.get("First")))
-		if offset < 0 || offset >= len(data) || o.take(placeCost) != nil {
+		if offset < 0 || offset >= len(data) {
 			break
 		}
+		o.take(placeCost)
 		p.offsets[inner] = offset
 		o.keep(placeCost)
 	}
@@ -374,9 +361,7 @@ func (o *objects) streamAt(d dict, l lexer) ([]byte, error) {
 		if data, err = decode(string(filter), p, data, o.memory); err != nil {
 			return nil, err
 		}
-		if err := budget.Work(o.ctx, len(data)); err != nil {
-			return nil, err
-		}
+		o.work(len(data))
 	}
 	return data, nil
 }
@@ -401,13 +386,11 @@ func (o *objects) raw(d dict, l lexer) ([]byte, error) {
 }
 
 // plain returns a copy of a document with a plain table, neither encrypted nor with objects in streams.
-func (o *objects) plain(k *key) (*objects, error) {
+func (o *objects) plain(k *key) *objects {
 	to := &objects{memory: o.memory, places: map[int]place{}, packs: map[int]*pack{}}
 	var out bytes.Buffer
-	a := &appendix{out: &out, offsets: map[int]place{}}
-	if err := a.write([]byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")); err != nil {
-		return nil, err
-	}
+	a := &appendix{memory: o.memory, out: &out, offsets: map[int]place{}}
+	a.write([]byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"))
 	encrypt := reference(o.trailer.get("Encrypt"))
 	for _, n := range slices.Sorted(maps.Keys(o.places)) {
 		l, isFound := o.at(n)
@@ -426,28 +409,21 @@ func (o *objects) plain(k *key) (*objects, error) {
 			data = k.decrypt(n, generation, data, false)
 		}
 		if isPacked || err != nil {
-			err = a.object(n, generation, value)
+			a.object(n, generation, value)
 		} else {
-			err = a.object(n, generation, parseDict(value).with(entry{"Length", fmt.Append(nil, len(data))}).bytes(), []byte("stream\n"), data, []byte("\nendstream"))
+			a.object(n, generation, parseDict(value).with(entry{"Length", fmt.Append(nil, len(data))}).bytes(), []byte("stream\n"), data, []byte("\nendstream"))
 		}
-		if err != nil {
-			return nil, err
-		}
-		if err := o.take(2*int64(out.Len()-from) + 2*placeCost); err != nil {
-			return nil, err
-		}
+		o.take(2*int64(out.Len()-from) + 2*placeCost)
 		a.next = max(a.next, n+1)
 	}
 	to.start = a.at
 	to.trailer = dict{{"Root", o.trailer.get("Root")}, {"Info", o.trailer.get("Info")}, {"ID", o.trailer.get("ID")}}.with(entry{"Encrypt", nil})
 	to.trailer = slices.DeleteFunc(to.trailer, func(e entry) bool { return e.value == nil })
 	to.places = maps.Clone(a.offsets)
-	if err := a.end(to, 0); err != nil {
-		return nil, err
-	}
+	a.end(to, 0)
 	to.trailer = to.trailer.with(entry{"Size", fmt.Append(nil, a.next)})
 	to.data = out.Bytes()
-	return to, nil
+	return to
 }
 
 // leaf is a page of a document, with what it inherits.

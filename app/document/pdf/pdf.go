@@ -31,7 +31,6 @@ import (
 	"io"
 	"strings"
 
-	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/text/markup"
 )
@@ -54,37 +53,27 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	}
 	defer f.release()
 	w := writer{file: f, fonts: fonts}
-	if out != nil {
-		if err := w.begin(out, o.To); err != nil {
-			return err
+	return f.look(func() {
+		if out != nil {
+			w.begin(out, o.To)
 		}
-	}
-	err = f.eachPage(o, func(p *page, blocks []*block) error {
-		return w.translate(p, blocks, o, t.Within(ctx))
+		f.eachPage(o, func(p *page, blocks []*block) { w.translate(p, blocks, o, t.Within(ctx)) })
+		if out != nil {
+			w.end()
+		}
 	})
-	if err != nil || out == nil {
-		return err
-	}
-	return w.end()
 }
 
 // eachPage calls each with the pages of a document and their blocks, in reading order. It fails if there is nothing to translate.
-func (f *file) eachPage(o document.Options, each func(p *page, blocks []*block) error) error {
+func (f *file) eachPage(o document.Options, each func(p *page, blocks []*block)) {
 	found, s := 0, seen{}
 	for n := range f.pages {
-		if err := budget.Work(f.ctx, 1<<10); err != nil {
-			return err
-		}
+		f.work(1 << 10)
 		before := f.words
 		release := f.mark()
 		hidden := s.hidden
-		p, err := f.read(n, &s)
-		if err != nil {
-			return err
-		}
-		if err := budget.Work(f.ctx, (f.words-before)<<6); err != nil {
-			return err
-		}
+		p := f.read(n, &s)
+		f.work((f.words - before) << 6)
 		blocks := p.blocks()
 		if o.Page != nil {
 			o.Page(n + 1)
@@ -97,21 +86,21 @@ func (f *file) eachPage(o document.Options, each func(p *page, blocks []*block) 
 				found++
 			}
 		}
-		if err := each(p, blocks); err != nil {
-			return err
-		}
+		each(p, blocks)
 		release()
 	}
 	switch {
 	case found > 0:
-		return nil
 	case s.unreadable > 0:
-		return document.Refuse(nil, "the fonts of the PDF do not say which letters they have: have its text recognized, for instance by ocrmypdf --force-ocr, or send the document that it was made of")
+		f.refuse("the fonts of the PDF do not say which letters they have: have its text recognized, for instance by ocrmypdf --force-ocr, or send the document that it was made of")
 	case s.hidden > 0:
-		return document.Refuse(nil, "the PDF has pictures of its pages, and their text is hidden behind them: ask for it as HTML or text, or send the document that it was made of")
+		f.refuse("the PDF has pictures of its pages, and their text is hidden behind them: ask for it as HTML or text, or send the document that it was made of")
+	default:
+		f.refuse("the PDF has no text, perhaps as it was scanned: have its text recognized, for instance by ocrmypdf, and ask for HTML or text")
 	}
-	return document.Refuse(nil, "the PDF has no text, perhaps as it was scanned: have its text recognized, for instance by ocrmypdf, and ask for HTML or text")
 }
+
+func (f *file) refuse(reason string) { f.looks.Check(document.Refuse(nil, "%s", reason)) }
 
 // tell calls left with the numbers of the texts of a page that cannot be translated.
 func (p *page) tell(blocks []*block, hidden int, left func(texts int, reason string)) {

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"math"
 	"strings"
 
-	"dragoman/app/budget"
 	"dragoman/app/document"
 )
 
@@ -51,7 +51,9 @@ func openWithin(ctx context.Context, in io.ReaderAt, size, most int64) (*file, e
 		return nil, document.Refuse(nil, damaged)
 	}
 	f := &file{memory: &memory{ctx: ctx, most: most}, letterings: map[string]*lettering{}}
-	err := f.load(io.NewSectionReader(in, int64(start), size-int64(start)))
+	var err error
+	ended := f.look(func() { err = f.load(io.NewSectionReader(in, int64(start), size-int64(start))) })
+	err = cmp.Or(ended, err)
 	if err == nil {
 		return f, nil
 	}
@@ -64,15 +66,11 @@ func openWithin(ctx context.Context, in io.ReaderAt, size, most int64) (*file, e
 
 // load reads a document.
 func (f *file) load(in *io.SectionReader) (err error) {
-	if err := f.take(in.Size()); err != nil {
-		return err
-	}
+	f.take(in.Size())
 	data := make([]byte, in.Size())
 	for at := 0; at < len(data); at += 1 << 20 {
 		part := data[at:min(at+1<<20, len(data))]
-		if err := budget.Work(f.ctx, len(part)); err != nil {
-			return err
-		}
+		f.work(len(part))
 		if _, err := io.ReadFull(in, part); err != nil {
 			return err
 		}
@@ -146,12 +144,10 @@ type reader struct {
 }
 
 // read reads the nth page.
-func (f *file) read(n int, s *seen) (*page, error) {
+func (f *file) read(n int, s *seen) *page {
 	p := &page{leaf: f.pages[n], aliases: map[string]string{}, whole: map[int]bool{}, added: map[string][]entry{}}
 	r := &reader{file: f, page: p, seen: s, spaces: math.NaN()}
-	if err := f.links(p); err != nil {
-		return nil, err
-	}
+	f.links(p)
 	var data []byte
 	contents := p.dict.get("Contents")
 	list := f.objects.list(contents)
@@ -160,28 +156,17 @@ func (f *file) read(n int, s *seen) (*page, error) {
 	}
 	for _, part := range list {
 		_, more, err := f.objects.stream(part)
-		if f.err != nil {
-			return nil, f.err
-		}
 		if err != nil {
 			p.isUnreadable = true
 			continue
 		}
-		if err := f.take(int64(len(more)) + 1); err != nil {
-			return nil, err
-		}
+		f.take(int64(len(more)) + 1)
 		data = append(append(data, more...), '\n')
 	}
-	if err := budget.Work(f.ctx, len(data)); err != nil {
-		return nil, err
-	}
+	f.work(len(data))
 	p.content = r.content(data, p.resources, state{ctm: identity, width: 1, stretched: 1})
-	err := p.content.scan()
-	if errors.Is(err, errUnreadable) {
-		p.isUnreadable, err = true, nil
-	}
-	if f.err != nil {
-		return nil, f.err
+	if p.content.scan() != nil {
+		p.isUnreadable = true
 	}
 	for _, s := range p.spans {
 		s.text = textOf(s.letters)
@@ -189,7 +174,7 @@ func (f *file) read(n int, s *seen) (*page, error) {
 			s.font.link = 0 // the area of the link is wrong
 		}
 	}
-	return p, err
+	return p
 }
 
 // content returns a content stream that begins in a state.
@@ -198,7 +183,7 @@ func (r *reader) content(data []byte, resources dict, s state) *content {
 }
 
 // shown adds the letters of an operator to the words of the page.
-func (c *content) shown(s *show) error {
+func (c *content) shown(s *show) {
 	m, p := s.start, c.page
 	var all strings.Builder
 	for i := range s.letters {
@@ -210,13 +195,13 @@ func (c *content) shown(s *show) error {
 	isHidden := s.mode == 3
 	switch {
 	case s.mode > 3, strings.TrimSpace(text) == "": // it clips later drawing
-		return nil
+		return
 	case isHidden && !c.takesHidden:
 		c.seen.hidden++
-		return nil
+		return
 	case (m.a*m.d-m.b*m.c > 0) == s.lettering.isMirrored, s.lettering.isVertical, s.lettering.isUnsure, !(size > 1 && size < 1e4), s.stretched <= 0, s.size < 0:
 		p.left++
-		return nil
+		return
 	case !isReadable(text):
 		c.seen.unreadable++
 	}
@@ -255,21 +240,19 @@ func (c *content) shown(s *show) error {
 			continue
 		}
 		if len(p.spans) >= maxTexts {
-			return document.TooLarge("a page of the PDF has more than %d words: it cannot be translated", maxTexts)
+			c.looks.Check(document.TooLarge("a page of the PDF has more than %d words: it cannot be translated", maxTexts))
 		}
 		if c.file.words++; c.file.words > maxAllTexts {
-			return document.TooLarge("the PDF has more than %d words: divide it", maxAllTexts)
+			c.looks.Check(document.TooLarge("the PDF has more than %d words: divide it", maxAllTexts))
 		}
-		if err := c.take(spanCost); err != nil {
-			return err
-		}
+		c.take(spanCost)
 		c.word = &span{letters: []*letter{l}, font: font, size: size, angle: angle, x0: x, x1: max(end, x), y: y, nth: len(p.spans), spaced: c.spaces, kept: l.text == unknown}
 		if p.spans = append(p.spans, c.word); !isWhole {
 			c.word.inPart = at[i]
 		}
 		c.spaces = math.NaN()
 	}
-	return budget.Work(c.ctx, len(text)*(1+len(p.links)/64))
+	c.work(len(text) * (1 + len(p.links)/64))
 }
 
 // textOf returns the text of letters.
@@ -316,16 +299,14 @@ func isReadable(text string) bool {
 }
 
 // links reads the links of a page.
-func (f *file) links(p *page) error {
+func (f *file) links(p *page) {
 	last := ""
 	for _, value := range f.objects.list(p.dict.get("Annots")) {
 		d := f.objects.dict(value)
 		if string(d.get("Subtype")) != "/Link" {
 			continue
 		}
-		if err := f.take(spanCost); err != nil {
-			return err
-		}
+		f.take(spanCost)
 		l := link{number: len(p.links) + 1, value: value}
 		if to := string(d.get("A")) + string(d.get("Dest")); to == last && to != "" {
 			l.number = p.links[len(p.links)-1].number
@@ -337,10 +318,9 @@ func (f *file) links(p *page) error {
 			l.box = box{min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)}
 		}
 		if p.links = append(p.links, l); len(p.links) > maxTexts {
-			return document.TooLarge("a page of the PDF has more than %d links: it cannot be translated", maxTexts)
+			f.looks.Check(document.TooLarge("a page of the PDF has more than %d links: it cannot be translated", maxTexts))
 		}
 	}
-	return nil
 }
 
 // numberOf returns the number of the nth link, from 1 on, or 0.

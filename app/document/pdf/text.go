@@ -23,7 +23,7 @@ var (
 func asHTML(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	w := bufio.NewWriter(cmp.Or(out, io.Discard))
 	_, _ = w.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(o.To) + "\">\n<meta charset=\"utf-8\">\n<body>\n")
-	err := extract(ctx, in, size, o, t, func(b *block, usual float64, pieces []piece) error {
+	err := extract(ctx, in, size, o, t, func(b *block, usual float64, pieces []piece) {
 		name := "p"
 		switch {
 		case b.isCode():
@@ -33,8 +33,7 @@ func asHTML(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o do
 		case b.size > 1.15*usual:
 			name = "h2"
 		}
-		_, err := w.WriteString("<" + name + ">" + inHTML(pieces, name != "p") + "</" + name + ">\n")
-		return err
+		_, _ = w.WriteString("<" + name + ">" + inHTML(pieces, name != "p") + "</" + name + ">\n") // Flush returns the error
 	})
 	if err != nil {
 		return err
@@ -68,13 +67,12 @@ func inHTML(pieces []piece, isStyled bool) string {
 // asText writes the text of a document, each paragraph on a line followed by an empty line.
 func asText(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	w := bufio.NewWriter(cmp.Or(out, io.Discard))
-	err := extract(ctx, in, size, o, t, func(_ *block, _ float64, pieces []piece) error {
+	err := extract(ctx, in, size, o, t, func(_ *block, _ float64, pieces []piece) {
 		var text strings.Builder
 		for _, p := range pieces {
 			text.WriteString(p.plain())
 		}
-		_, err := w.WriteString(strings.TrimSpace(text.String()) + "\n\n")
-		return err
+		_, _ = w.WriteString(strings.TrimSpace(text.String()) + "\n\n") // Flush returns the error
 	})
 	if err != nil {
 		return err
@@ -94,14 +92,14 @@ func (p piece) plain() string {
 }
 
 // extract calls write with the blocks of a document, their translated pieces, and the usual size of text on the page.
-func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options, t document.Translate, write func(b *block, usual float64, pieces []piece) error) error {
+func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options, t document.Translate, write func(b *block, usual float64, pieces []piece)) error {
 	f, err := open(ctx, in, size)
 	if err != nil {
 		return err
 	}
 	defer f.release()
 	f.takesHidden = true
-	return f.eachPage(o, func(p *page, blocks []*block) error {
+	each := func(p *page, blocks []*block) {
 		usual := p.usualSize()
 		var bullet []piece // of the next block
 		for i, b := range blocks {
@@ -114,9 +112,7 @@ func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options
 			bullet = nil
 			if b.isText() {
 				made, isRestyled, err := b.translated(t.Within(ctx))
-				if err := o.Fits(err); err != nil {
-					return err
-				}
+				f.looks.Check(o.Fits(err))
 				if made != nil {
 					pieces = append(before, made...)
 				}
@@ -124,12 +120,10 @@ func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options
 					o.Restyled()
 				}
 			}
-			if err := write(b, usual, pieces); err != nil {
-				return err
-			}
+			write(b, usual, pieces)
 		}
-		return nil
-	})
+	}
+	return f.look(func() { f.eachPage(o, each) })
 }
 
 // usualSize returns the size of most letters of a page.

@@ -43,24 +43,21 @@ type translatedBlock struct {
 }
 
 // begin writes the document as it is.
-func (w *writer) begin(out io.Writer, to string) error {
+func (w *writer) begin(out io.Writer, to string) {
 	next := int(number(w.objects.trailer.get("Size")))
 	for n := range w.objects.places {
 		next = max(next, n+1)
 	}
-	w.append = &appendix{out: out, offsets: map[int]place{}, next: next}
+	w.append = &appendix{memory: w.memory, out: out, offsets: map[int]place{}, next: next}
 	w.layout, w.codes = &layout{fonts: w.fonts, to: to}, map[*font.Face]*codes{}
-	if err := w.append.write(w.objects.data); err != nil {
-		return err
-	}
-	return w.append.write([]byte("\n"))
+	w.append.write(w.objects.data, []byte("\n"))
 }
 
 // errKept is returned for a text on a page that stays as it is.
 var errKept = fmt.Errorf("%w: the page has content that cannot be changed", markup.ErrLost)
 
 // translate translates a page.
-func (w *writer) translate(p *page, blocks []*block, o document.Options, t document.Translate) error {
+func (w *writer) translate(p *page, blocks []*block, o document.Options, t document.Translate) {
 	to := &overlay{writer: w, page: p, areas: map[int][]box{}}
 	for _, b := range blocks {
 		if !b.isText() {
@@ -70,32 +67,25 @@ func (w *writer) translate(p *page, blocks []*block, o document.Options, t docum
 		if err == nil && pieces != nil && (p.isUnreadable || p.object == 0 || b.isUnknown()) {
 			err = errKept
 		}
-		if err := o.Fits(err); err != nil {
-			return err
-		}
+		w.looks.Check(o.Fits(err))
 		if err != nil || w.append == nil || pieces == nil {
 			continue
 		}
 		shaped := w.layout.shape(b, pieces)
 		if shaped.missing != 0 {
-			if err := o.Fits(missingLetter(shaped.missing)); err != nil {
-				return err
-			}
+			w.looks.Check(o.Fits(missingLetter(shaped.missing)))
 			continue
 		}
-		if err := w.take(int64(glyphCost * len(shaped.text))); err != nil {
-			return err
-		}
+		w.take(int64(glyphCost * len(shaped.text)))
 		l := w.layout.lay(b, shaped, p.box[2]-p.box[0])
 		if (isRestyled || !l.fits) && o.Restyled != nil {
 			o.Restyled()
 		}
 		to.add(b, l)
 	}
-	if len(to.blocks) == 0 {
-		return nil
+	if len(to.blocks) > 0 {
+		to.write()
 	}
-	return to.write()
 }
 
 // isUnknown reports whether a block has a word with a letter of which nothing is known.
@@ -135,14 +125,9 @@ func (o *overlay) add(b *block, l laid) {
 }
 
 // write writes the changed page: its content without the removed texts, and behind it the translations.
-func (o *overlay) write() error {
-	if err := o.take(2 * int64(len(o.content.data))); err != nil {
-		return err
-	}
-	rest, groups, err := o.content.without(o.append)
-	if err != nil {
-		return err
-	}
+func (o *overlay) write() {
+	o.take(2 * int64(len(o.content.data)))
+	rest, groups := o.content.without(o.append)
 	o.out.WriteString(strings.Repeat("q ", 1+o.content.deepest) + "\n")
 	o.out.Write(rest)
 	o.out.WriteString("\n" + strings.Repeat("Q ", 1+len(o.content.stack)) + "\n")
@@ -158,31 +143,23 @@ func (o *overlay) write() error {
 				o.areas[s.font.link] = append(o.areas[s.font.link], area(x, y, x+(s.x1-s.x0)*m.scaled, s.size*m.scaled, b.angle))
 			}
 		}
-		if err := o.take(int64(o.out.Len() - before)); err != nil {
-			return err
-		}
+		o.take(int64(o.out.Len() - before))
 	}
 	resources := o.page.leaf.resources.plus(o.objects, "XObject", groups...)
 	for _, category := range slices.Sorted(maps.Keys(o.added)) {
 		resources = resources.plus(o.objects, category, o.added[category]...)
 	}
 	content := o.append.reserve()
-	if err := o.append.stream(content, nil, o.out.Bytes()); err != nil {
-		return err
-	}
-	annotations, err := o.moveLinks()
-	if err != nil {
-		return err
-	}
+	o.append.stream(content, nil, o.out.Bytes())
 	d := o.page.dict.with(entry{"Contents", fmt.Appendf(nil, "%d 0 R", content)}, entry{"Resources", resources.bytes()})
-	if annotations != nil {
+	if annotations := o.moveLinks(); annotations != nil {
 		d = d.with(entry{"Annots", annotations})
 	}
-	return o.append.object(o.object, o.generation, d.bytes())
+	o.append.object(o.object, o.generation, d.bytes())
 }
 
 // moveLinks moves the links of the page to their words, and returns the annotations of the page if they change.
-func (o *overlay) moveLinks() (annotations []byte, err error) {
+func (o *overlay) moveLinks() (annotations []byte) {
 	moved := map[int]bool{}
 	for n, areas := range o.areas {
 		moved[n] = len(areas) > 0
@@ -216,12 +193,12 @@ func (o *overlay) moveLinks() (annotations []byte, err error) {
 		changed := o.objects.dict(l.value).with(entry{"Rect", rect}, entry{"QuadPoints", append(quads, ']')}, entry{"AP", nil}).bytes()
 		if n := reference(l.value); n == 0 {
 			direct[string(l.value)] = changed
-		} else if err := o.append.object(n, o.objects.places[n].generation, changed); err != nil {
-			return nil, err
+		} else {
+			o.append.object(n, o.objects.places[n].generation, changed)
 		}
 	}
 	if len(direct) == 0 {
-		return nil, nil
+		return nil
 	}
 	annotations = []byte("[")
 	for _, value := range o.objects.list(o.page.dict.get("Annots")) {
@@ -230,7 +207,7 @@ func (o *overlay) moveLinks() (annotations []byte, err error) {
 		}
 		annotations = append(append(annotations, value...), ' ')
 	}
-	return append(annotations, ']'), nil
+	return append(annotations, ']')
 }
 
 // lines joins areas that follow each other on a line.
@@ -355,19 +332,14 @@ func (m matrix) String() string {
 func decimal(n float64) string { return strconv.FormatFloat(math.Round(n*1e5)/1e5, 'f', -1, 64) }
 
 // end writes the fonts and the table of the new objects.
-func (w *writer) end() error {
+func (w *writer) end() {
 	for n, face := range w.faces {
-		release, err := w.hold(w.fonts.of[face].outlines.size())
-		if err != nil {
-			return err
-		}
-		err = w.codes[face].write(w.append, face, w.fonts.of[face], n)
+		release := w.mark()
+		w.take(w.fonts.of[face].outlines.size())
+		w.codes[face].write(w.append, face, w.fonts.of[face], n)
 		release()
-		if err != nil {
-			return err
-		}
 	}
-	return w.append.end(w.objects, w.objects.start)
+	w.append.end(w.objects, w.objects.start)
 }
 
 // missingLetter returns the error of a translation with a letter that no font has.
