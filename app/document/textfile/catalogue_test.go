@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,6 +56,29 @@ func TestCataloguesOfAnotherLanguage(t *testing.T) {
 	} {
 		_, err := rewritten(t, kindNamed(t, "po"), text, document.Options{To: "de"}, func(text string) string { return text })
 		require.NoError(t, err, text)
+	}
+}
+
+// A catalogue whose texts are in another language than the request says is refused, with the language to send.
+func TestSourceOfCatalogues(t *testing.T) {
+	for kind, text := range map[string]string{
+		"xliff":     `<xliff version="1.2"><file source-language="en-US"><trans-unit id="1"><source>Open</source></trans-unit></file></xliff>`,
+		"ts":        `<TS sourcelanguage="en_US"><message><source>Open</source><translation type="unfinished"></translation></message></TS>`,
+		"xcstrings": `{"sourceLanguage":"en","strings":{"Open":{}}}`,
+	} {
+		for from, isRefused := range map[string]bool{"fr": true, "en": false, "en-GB": false, "": false} {
+			for _, text := range []string{text, strings.NewReplacer("1.2", "2.1", "<file source-language", "<file x", "<xliff ", `<xliff srcLang="en" `, "trans-unit", "segment").Replace(text)} {
+				got, err := rewritten(t, kindNamed(t, kind), text, document.Options{From: from, To: "de"}, func(text string) string { return text + "!" })
+				if !isRefused {
+					require.NoError(t, err)
+					assert.Contains(t, got, "Open!")
+					continue
+				}
+				require.Error(t, err, text)
+				requireRefused(t, err)
+				assert.ErrorContains(t, err, "send en")
+			}
+		}
 	}
 }
 

@@ -209,6 +209,14 @@ func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) string {
 	return p.options.To
 }
 
+// checkSource refuses a catalogue whose texts are in another language than the request's, unless its translations are what is translated.
+func (p *pass) checkSource(code string) {
+	was, from := language.LocaleOf(code).Language, language.LocaleOf(p.options.From).Language
+	if was != "" && from != "" && language.Group(code) != language.Group(p.options.From) && !p.options.Also.Has(document.AlsoSource) {
+		p.refuse(nil, "the file says that its texts are in %s, and the request says %s: send %[1]s as the source language, or correct the file", code, p.options.From)
+	}
+}
+
 // isTranslated reports whether pattern finds a translation in a text, other than one that is to be made again.
 func (p *pass) isTranslated(text string, pattern *regexp.Regexp) bool {
 	for {

@@ -15,6 +15,7 @@ func qt(p *pass) {
 	xmlFormat{"TS", "is no translation of Qt", func(x *xmlReader, e *xmlElement) {
 		switch {
 		case len(x.open) == 1:
+			x.checkSource(e.attribute("sourcelanguage"))
 			x.setLanguage(e, "language")
 		case e.name == "message":
 			*m = qtMessage{start: e.start, open: true, numerus: e.attribute("numerus") == "yes"}

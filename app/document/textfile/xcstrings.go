@@ -23,6 +23,7 @@ func xcstrings(p *pass) {
 	}
 	p.formatter = print
 	c := &catalogue{pass: p, source: p.unquoted(source), to: p.options.To}
+	c.checkSource(c.source)
 	c.findName(entries)
 	for i := range entries.inner {
 		c.entry(&entries.inner[i])

@@ -47,10 +47,12 @@ func (f *xliffFile) opened(x *xmlReader, e *xmlElement) {
 	}
 	switch {
 	case len(f.open) == 1:
+		f.checkSource(e.attribute("srcLang"))
 		if f.version = e.attribute("version"); !f.isVersion1() {
 			f.setLanguage(e, "trgLang")
 		}
 	case e.name == "file" && f.isVersion1():
+		f.checkSource(e.attribute("source-language"))
 		f.setLanguage(e, "target-language")
 	case e.name == "trans-unit", e.name == "segment" && f.unit == nil:
 		f.unit = &xliffUnit{xmlElement: *e, depth: len(f.open)}
