@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	htmltoken "golang.org/x/net/html"
+
 	"dragoman/app/document"
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/markup"
@@ -60,7 +62,7 @@ func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
 	lang := func(i int) string {
 		t := tokens[i]
 		p.looks.Past(t.End - t.Start)
-		if t.Partner <= i || t.Name == "html" || !strings.Contains(strings.ToLower(p.text[t.Start:t.End]), "lang") {
+		if t.Partner <= i && endedBy[t.Name] == nil || t.Name == "html" || !strings.Contains(strings.ToLower(p.text[t.Start:t.End]), "lang") {
 			return ""
 		}
 		raw := readAttributes(p.text, t.Start, t.End)
@@ -88,7 +90,7 @@ func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
 			begin(at, 0)
 		}
 		if code := lang(i); code != "" {
-			partner := max(i, tokens[i].Partner)
+			partner := p.lastOf(tokens, i)
 			open = append(open, element{partner, !isLanguage(code, p.options.From)})
 			if is := isForeign(); is && !around {
 				begin(at, tokens[partner].End)
@@ -98,6 +100,37 @@ func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
 		}
 	}
 	return list
+}
+
+// endedBy has the elements whose end tag HTML lets authors omit, with the start tags that end them.
+var endedBy = map[string][]string{
+	"p": strings.Fields(`address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5
+		h6 header hgroup hr main menu nav ol p pre search section table ul`),
+	"li": {"li"}, "dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "rt": {"rt", "rp"}, "rp": {"rt", "rp"},
+	"td": {"td", "th", "tr", "thead", "tbody", "tfoot"}, "th": {"td", "th", "tr", "thead", "tbody", "tfoot"},
+	"tr": {"tr", "thead", "tbody", "tfoot"}, "thead": {"thead", "tbody", "tfoot"}, "tbody": {"thead", "tbody", "tfoot"},
+	"tfoot": {"thead", "tbody", "tfoot"}, "option": {"option", "optgroup", "hr"}, "optgroup": {"optgroup", "hr"},
+}
+
+// lastOf returns the last token of an element: its end tag or, where that may be missing, the token before the one that ends it, which
+// is a start tag or the end tag of its parent.
+func (p *pass) lastOf(tokens []markup.Token, i int) int {
+	ends, isOptional := endedBy[tokens[i].Name]
+	if !isOptional {
+		return max(i, tokens[i].Partner)
+	}
+	for j := i + 1; j < len(tokens); j++ {
+		t := tokens[j]
+		p.looks.Past(1)
+		switch {
+		case j == tokens[i].Partner:
+			return j
+		case t.Kind == htmltoken.StartTagToken && slices.Contains(ends, t.Name), t.Kind == htmltoken.EndTagToken:
+			return j - 1
+		}
+		j = max(j, t.Partner)
+	}
+	return len(tokens) - 1
 }
 
 // foreignRange is a range in another language than the source.

@@ -37,6 +37,15 @@ func TestForeignElementsInEachOther(t *testing.T) {
 		`<div lang="fr">un <b lang="en">two</b> trois</div> four`:                                  {"four"},
 		`<div lang="fr"><b lang="en">two</b> trois</div>`:                                          nil,
 		`<div lang="fr">un<p lang="en">two</p>trois<p lang="en">four <i lang="fr">x</i></p></div>`: {"two", `four <i translate="no" lang="fr">x</i>`},
+		// elements without an end tag
+		`<p lang="fr">un <b>deux</b><p>two <b>three</b></p>`:                                        {"two <b>three</b>"},
+		`<div><p lang="fr">un<ul><li>two</ul></div><p>three`:                                        {"two", "three"},
+		`<ul><li lang=fr>un<ul><li>a<li>b</ul>deux<li>two<li lang=fr>trois</ul>four`:                {"two", "four"},
+		`<div><p lang=fr>un</div>two`:                                                               {"two"},
+		`<dl><dt lang=fr>un<dd>two<dd lang=fr>trois<dt>four</dl>`:                                   {"two", "four"},
+		`<table><tr lang=fr><td>un<td lang="en">two<td>a<tr><td>three<td lang=fr>b<th>four</table>`: {"two", "three", "four"},
+		`<select><option lang=fr>un<option>two</select>`:                                            {"two"},
+		`<p lang=fr>un`: nil,
 	} {
 		var seen []string
 		got, err := rewritten(t, kindNamed(t, "html"), text, document.Options{From: "en", To: "de"}, func(text string) string {
