@@ -80,7 +80,9 @@ var (
 		"MERGEFIELD":   regexp.MustCompile(`(?i)\\[bf]\s*$`),
 	}
 	macroButton = regexp.MustCompile(`(?i)^(\s*MACROBUTTON\s+\S+\s+)(.+)$`)
-	inCode      = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	// macroButtonStart matches the start of the code of a button.
+	macroButtonStart = regexp.MustCompile(`(?i)^\s*MACROBUTTON\b`)
+	inCode           = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 )
 
 // fieldCode copies a part of a field's code, with its texts translated.
@@ -88,12 +90,61 @@ func (w *walker) fieldCode(start xmlpart.Token, out sink) {
 	before := w.fields.code()
 	w.put(out, start.Raw)
 	w.texted(out, func(text string) (code string) {
-		if code = text; len(before)+len(text) < maxCode {
-			code = w.code(before, text)
+		whole, take := w.codeAhead(before, text)
+		if code = text; len(before)+len(whole) < maxCode {
+			if code = w.code(before, whole); code == whole {
+				code = text
+			} else {
+				take()
+			}
 			before += text
 		}
 		return code
 	})
+}
+
+// maxCodeAhead is the maximum number of bytes read ahead for a text in a code.
+const maxCodeAhead = 16 << 10
+
+// codeAhead returns a part of a field's code with the rest of its last text, which Word may have divided between runs. take removes
+// that rest from the following parts.
+func (w *walker) codeAhead(before, text string) (whole string, take func()) {
+	isButton := macroButtonStart.MatchString(before + text)
+	isOpen := len(before) < maxCode && (isButton || strings.Count(before+text, `"`)%2 == 1)
+	whole = text
+	var parts []int
+	size, rest, isInside := 0, "", true
+	for i := 0; isOpen; i++ {
+		if i == len(w.ahead) && (size >= maxCodeAhead || !w.readAhead()) {
+			return text, func() {}
+		}
+		t := w.ahead[i]
+		size += len(t.Raw)
+		switch {
+		case t.Name.Local == "instrText":
+			isInside = t.Kind == xmlpart.Start
+		case t.Name.Local == "fldChar" && !isButton, t.Name.Local == "p", len(whole) >= maxCode:
+			return text, func() {}
+		case t.Name.Local == "fldChar":
+			isOpen = false
+		case t.Kind == xmlpart.Text && isInside:
+			end := strings.IndexByte(t.Text, '"') + 1
+			if isOpen = isButton || end == 0; isOpen {
+				end = len(t.Text)
+			}
+			whole, rest, parts = whole+t.Text[:end], t.Text[end:], append(parts, i)
+		}
+	}
+	return whole, func() {
+		for _, i := range parts {
+			w.ahead[i].Text, w.ahead[i].Raw = "", nil
+		}
+		if len(parts) > 0 {
+			last := &w.ahead[parts[len(parts)-1]]
+			last.Text, last.Raw = rest, []byte(escape(rest))
+			w.fields.open[len(w.fields.open)-1].code += whole[len(text):]
+		}
+	}
 }
 
 // code translates the texts in a part of a field's code, which follows another one.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/document/archive/archivetest"
+	"dragoman/app/document/xmlpart"
 )
 
 // What Word shows as a copy is translated at its source too: elements of stores, properties, and texts in codes of fields.
@@ -42,7 +43,13 @@ func TestFieldCodes(t *testing.T) {
 		{` MACROBUTTON NoMacro [Click here] `, ` MACROBUTTON NoMacro [CLICK HERE] `},
 		{` IF "a" = "b" "Dear Sir" "Dear Madam" `, ` IF "a" = "b" "DEAR SIR" "DEAR MADAM" `},
 		{` XE "red apple:sort" \t "See pear" \f "a" `, ` XE "RED APPLE:SORT" \t "SEE PEAR" \f "a" `},
-		{` XE "|red apple|" `, ` XE "|RED APPLE|" `},
+		{` XE "|red apple|" `, ` XE "RED APPLE"|| `},
+		{` IF 1 = 1 "|Dear| Sir &amp; Co|" "Mad|am"| `, ` IF 1 = 1 "DEAR SIR &amp; CO"||| "MADAM"|| `},
+		{` MACROBUTTON NoMacro [Click| here|] `, ` MACROBUTTON NoMacro [CLICK HERE] ||`},
+		{` |MACROBUTTON NoMacro |Click| here`, ` |MACROBUTTON NoMacro CLICK HERE||`},
+		{` IF 1 = 1 "Dear| Sir `, ` IF 1 = 1 "DEAR| SIR `},
+		{` IF 1 = 1 "|12|" `, ` IF 1 = 1 "|12|" `},
+		{` IF 1 = 1 "Dear</w:instrText></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> MERGEFIELD Name </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:instrText> hello" `, ` IF 1 = 1 "DEAR</w:instrText></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> MERGEFIELD Name </w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:instrText> HELLO" `},
 		{` HYPERLINK "https://example.com" \o "Our page" `, ` HYPERLINK "https://example.com" \o "OUR PAGE" `},
 		{` FILLIN "Your name" `, ` FILLIN "YOUR NAME" `},
 		{` TC "One chapter" \f c `, ` TC "ONE CHAPTER" \f c `},
@@ -60,6 +67,13 @@ func TestFieldCodes(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "<root "+word+">"+field(c.want)+"</root>", out)
 	}
+	w := &walker{ctx: t.Context(), reader: xmlpart.NewReader(strings.NewReader("<a>"+strings.Repeat("<b/>", maxCodeAhead)+"</a>"), "part.xml", xmlpart.Options{})}
+	require.NoError(t, w.look(func() { w.codeAhead("", ` XE "`) }))
+	size := 0
+	for _, token := range w.ahead {
+		size += len(token.Raw)
+	}
+	assert.LessOrEqual(t, size, maxCodeAhead+len("<b/>"))
 	for code, shown := range map[string]bool{"IF 1 = 1 a b": true, "DOCPROPERTY Category": true, `docproperty "Title"`: true, "DOCPROPERTY Client": false, "INFO title": true, "INFO Author": false, "FILLIN a": true, "DATE": false} {
 		assert.Equal(t, shown, isShown(code), code)
 	}

@@ -184,19 +184,25 @@ const maxAhead = 16
 // follows reports whether an element comes next, after white space at most.
 func (w *walker) follows(name xml.Name) bool {
 	for {
-		if len(w.ahead) == maxAhead {
+		if len(w.ahead) == maxAhead || !w.readAhead() {
 			return false
 		}
-		t, err := w.reader.Next()
-		if err == io.EOF {
-			return false // returned again by the next read
-		}
-		w.looks.Check(err)
-		t.Raw = bytes.Clone(t.Raw)
-		if w.ahead = append(w.ahead, t); t.Kind != xmlpart.Text || strings.TrimSpace(t.Text) != "" {
+		if t := w.ahead[len(w.ahead)-1]; t.Kind != xmlpart.Text || strings.TrimSpace(t.Text) != "" {
 			return t.Kind == xmlpart.Start && short(t.Name.Space) == name.Space && t.Name.Local == name.Local
 		}
 	}
+}
+
+// readAhead reads one more token ahead, unless the part ends.
+func (w *walker) readAhead() bool {
+	t, err := w.reader.Next()
+	if err == io.EOF {
+		return false // returned again by the next read
+	}
+	w.looks.Check(err)
+	t.Raw = bytes.Clone(t.Raw)
+	w.ahead = append(w.ahead, t)
+	return true
 }
 
 // element copies an element, rewritten by the grammar.
