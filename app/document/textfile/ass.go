@@ -11,7 +11,9 @@ import (
 // ass translates (Advanced) SubStation Alpha: the texts of Dialogue lines in section Events. Override tags in braces are tags of
 // the text; drawings and comments stay.
 func ass(p *pass) {
-	events, found, fields := false, false, 10
+	c := &cues{pass: p, escape: assText.Replace}
+	c.event = c.dialogue
+	events, found, fields, style := false, false, 10, ""
 	for l := range wrap.Lines(p.text, "\r\n") {
 		key, value, _ := strings.Cut(p.in(l), ":")
 		switch key = strings.TrimSpace(key); {
@@ -27,47 +29,58 @@ func ass(p *pass) {
 		case events && key == "Dialogue":
 			if parts := strings.SplitN(value, ",", fields); len(parts) == fields {
 				l.Start = l.End - len(parts[fields-1])
-				p.dialogue(l)
+				head, number := strings.Join(parts[:fields-1], ","), c.cue.number+1
+				if is := clock.ReplaceAllString(head, ""); is != style { // another style or speaker starts a sentence
+					style, number = is, number+1
+				}
+				c.cue = timesOf(head, number)
+				c.read(p.assLines(l))
 			}
 		}
 	}
+	c.translateAll()
 	if !found && strings.TrimSpace(p.text) != "" {
 		p.refuse(nil, "the file has no section [Events], which has the subtitles of SubStation Alpha")
 	}
 }
 
-// dialogue translates the text of a Dialogue line.
-func (p *pass) dialogue(l wrap.Line) {
+// assLines returns the lines of the text of a Dialogue.
+func (p *pass) assLines(l wrap.Line) []wrap.Line {
 	var ends [][]int
 	for _, part := range assParts(p.in(l)) {
 		if part.sort == '\\' {
 			ends = append(ends, []int{part.start, part.end})
 		}
 	}
-	drawing := false
-	p.eachSpeech(cutLines(l, ends), func(lines []wrap.Line) {
-		t := tagged.New()
-		for i, l := range lines {
-			if i > 0 && !wrap.WithoutSpace(p.in(lines[i-1]), p.in(l)) {
-				t.Text(tagged.Style{}, " ")
+	return cutLines(l, ends)
+}
+
+// dialogue translates a speech with the tags in it.
+func (c *cues) dialogue(s speech) {
+	if c.drawn.number != s.cue.number {
+		c.drawn, c.drawing = s.cue, false
+	}
+	t := tagged.New()
+	for i, l := range s.lines {
+		if i > 0 && !wrap.WithoutSpace(c.in(s.lines[i-1]), c.in(l)) {
+			t.Text(tagged.Style{}, " ")
+		}
+		for _, part := range assParts(c.in(l)) {
+			raw := c.in(l)[part.start:part.end]
+			if part.sort == '{' {
+				c.drawing = draws(raw, c.drawing)
 			}
-			for _, part := range assParts(p.in(l)) {
-				raw := p.in(l)[part.start:part.end]
-				if part.sort == '{' {
-					drawing = draws(raw, drawing)
-				}
-				if part.sort == '{' || drawing {
-					t.Special(raw)
-				} else {
-					t.Text(tagged.Style{}, strings.ReplaceAll(raw, `\h`, "\u00a0"))
-				}
+			if part.sort == '{' || c.drawing {
+				t.Special(raw)
+			} else {
+				t.Text(tagged.Style{}, strings.ReplaceAll(raw, `\h`, "\u00a0"))
 			}
 		}
-		w := p.of(lines)
-		if text, changed := p.rewritten(t, assText.Replace); changed {
-			p.replace(w.Start, w.End, strings.Join(p.balance(strings.TrimSpace(text), len(lines), startsNoSpeech), w.Between))
-		}
-	})
+	}
+	w := c.of(s.lines)
+	if text, changed := c.rewritten(t, assText.Replace); changed {
+		c.replace(w.Start, w.End, strings.Join(c.balance(strings.TrimSpace(text), len(s.lines), startsNoSpeech), w.Between))
+	}
 }
 
 // draws reports whether drawing mode is on after override tags: \p1 turns it on, \p0 off.

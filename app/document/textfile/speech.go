@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"html"
 	"regexp"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"unicode"
 
 	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
 
@@ -27,7 +29,11 @@ func timesOf(line string, number int) cueTimes {
 	var at [2]int
 	for i, m := range clock.FindAllStringSubmatch(line, 2) {
 		for j, unit := range []int{3_600_000, 60_000, 1000, 1} {
-			n, _ := strconv.Atoi(m[j+1][:min(len(m[j+1]), 4)]) // digits
+			digits := m[j+1]
+			if unit == 1 {
+				digits = (digits + "00")[:3]
+			}
+			n, _ := strconv.Atoi(digits[:min(len(digits), 4)]) // digits
 			at[i] += n * unit
 		}
 	}
@@ -101,7 +107,7 @@ var (
 	voice       = regexp.MustCompile(`<v[ .][^<>]*>`)
 	outerTags   = regexp.MustCompile(`<[^<>]*>|\{[^{}]*\}`)
 	leadingTags = regexp.MustCompile(`^(?:<[^<>/]*>|\{[^{}]*\}|\s)+`)
-	endTags     = regexp.MustCompile(`(?:</[^<>]*>|\s)+$`)
+	endTags     = regexp.MustCompile(`(?:</[^<>]*>|\{[^{}]*\}|\s)+$`)
 )
 
 // part returns a speech with its text.
@@ -117,14 +123,17 @@ func (c *cues) part(s speech) cuePart {
 	}
 	p := cuePart{speech: s, Paragraph: w, start: w.Start + len(head), end: w.End - len(tail)}
 	if text := w.Text; len(head)+len(tail) < len(text) && strings.HasPrefix(text, head) && strings.HasSuffix(text, tail) {
-		if text = text[len(head) : len(text)-len(tail)]; !strings.Contains(text, "{") && !strings.Contains(head, "<lang") && len(openTags(text)) == 0 {
+		if text = text[len(head) : len(text)-len(tail)]; !strings.Contains(text, "{") && !strings.Contains(head, "<lang") && !draws(head, false) && len(openTags(text)) == 0 {
 			p.text = text
 		}
+	}
+	if c.event != nil && len(s.lines) == 1 {
+		p.Between = `\N`
 	}
 	p.voice = voice.FindString(head)
 	before := strings.TrimRight(c.text[:w.Start], " \t")
 	after := strings.TrimLeft(c.text[w.End:], " \t")
-	p.first = before == "" || strings.ContainsAny(before[len(before)-1:], "\r\n")
+	p.first = before == "" || strings.ContainsAny(before[len(before)-1:], "\r\n,")
 	p.last = after == "" || strings.ContainsAny(after[:1], "\r\n")
 	return p
 }
@@ -174,6 +183,10 @@ func (c *cues) sentence(parts []cuePart) {
 	case 0:
 		return
 	case 1:
+		if c.event != nil {
+			c.event(parts[0].speech)
+			return
+		}
 		c.paragraph(parts[0].Paragraph, func(text string) string { return c.rows(c.escape(text), parts[0]) })
 		return
 	}
@@ -187,9 +200,15 @@ func (c *cues) sentence(parts []cuePart) {
 	if !hasLetter(text) {
 		return
 	}
+	if c.event != nil { // its texts are XML
+		text = markup.XML.Escape(strings.ReplaceAll(text, `\h`, "\u00a0"))
+	}
 	translation := c.translate(text)
 	if translation == text {
 		return
+	}
+	if c.event != nil {
+		translation = html.UnescapeString(translation)
 	}
 	styles := ""
 	for i, piece := range c.divide(c.escape(oneLine(translation)), parts) {

@@ -84,3 +84,34 @@ func TestSpacesAndLanguagesOfTTML(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "<tt xml:lang=\"de\" xml:space=\"preserve\"><div xml:lang=\"fr\"><p>un</p></div><p xml:lang=\"de\">\n  - ONE\n  - TWO\n</p><p xml:space=\"default\">THREE FOUR</p></tt>", got)
 }
+
+// A sentence over several events of SubStation Alpha is one text, in one style; pysubs2 1.8.1 reads the result.
+func TestSentencesOverEvents(t *testing.T) {
+	event := func(times, style, text string) string {
+		return "Dialogue: 0," + times + "," + style + ",,0,0,0,," + text + "\n"
+	}
+	doc := func(a, b, c string) string {
+		return "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n" +
+			event("0:00:01.00,0:00:02.50", "A", "{\\i1}"+a+"{\\i0}") + "Comment: 0,x\n" + event("0:00:02.50,0:00:04.00", "A", b) +
+			event("0:00:04.00,0:00:05.00", "B", "and of me") + event("0:00:05.00,0:00:06.00", "B", "{\\p1}m 0 0 l 1 1{\\p0}") + event("0:00:06.00,0:00:07.00", "B", c)
+	}
+	text := doc("the house & the\\hgarden", "of {\\an8}my friend", "of\\Nyou {\\b1}and{\\b0} me")
+	list, err := segments(t, kindNamed(t, "ass"), text, document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "the house &amp; the\u00a0garden", list[0])
+	list, err = segments(t, kindNamed(t, "ass"), doc("the house & the\\hgarden", "{\\an8}of my\\Nfriend", "of you"), document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"the house &amp; the\u00a0garden of my friend", "and of me", "of you"}, list)
+	got, err := rewritten(t, kindNamed(t, "ass"), doc("the house", "{\\an8}of my\\Nfriend", "x"), document.Options{To: "de"}, func(text string) string {
+		return strings.ReplaceAll(text, "the house of my friend", "one two three four five six seven &lt;{eight")
+	})
+	require.NoError(t, err)
+	assert.Equal(t, doc("one two three four", "{\\an8}five six\\Nseven <｛eight", "x"), got)
+	long := strings.Repeat("abcd ", 12)
+	got, err = rewritten(t, kindNamed(t, "ass"), doc("the house", "of it", "x"), document.Options{To: "de"}, func(text string) string {
+		return strings.ReplaceAll(text, "the house of it", long+long)
+	})
+	require.NoError(t, err)
+	half := strings.TrimSpace(long[:30])
+	assert.Equal(t, doc(half+"\\N"+half, half+"\\N"+half, "x"), got)
+}

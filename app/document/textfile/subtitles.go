@@ -90,6 +90,10 @@ type cues struct {
 	cue            cueTimes // the current one
 	speeches       []speech
 	small, capital int // numbers of letters
+
+	event   func(s speech) // translates a speech of SubStation Alpha; nil in other formats
+	drawn   cueTimes       // the last event
+	drawing bool           // whether it draws
 }
 
 func (c *cues) line(i int) string { return c.in(c.lines[i]) }
