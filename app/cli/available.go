@@ -82,20 +82,18 @@ func sizeOf(m source.Available) string {
 	return humanize.Bytes(uint64(m.Bytes))
 }
 
-// choosePair returns the error for a pair of languages in the place of a model: the models that translate it.
+// choosePair returns the error for a pair of languages in the place of a model: three models that translate it, those of the pair alone
+// first.
 func (p *Program) choosePair(ctx context.Context, pair string) error {
 	cfg, log, err := Configure(warningsOnly(p.Environ), p.Stderr)
 	if err != nil {
 		return err
 	}
-	list, unknown := available(ctx, cfg, log, pair)
+	list, _ := available(ctx, cfg, log, pair) // the list that the error refers to names the sources that do not answer
+	slices.SortStableFunc(list, func(a, b source.Available) int { return min(len(b.From), 1) - min(len(a.From), 1) })
 	var names []string
-	for _, m := range slices.Backward(list) { // those of the pair alone first
-		about := slices.DeleteFunc([]string{sizeOf(m), fmt.Sprintf("%d languages", m.Languages), m.License}, func(s string) bool { return s == "" })
-		names = append(names, m.Ref+" ("+strings.Join(about, ", ")+")")
+	for _, m := range list[:min(len(list), 3)] {
+		names = append(names, strings.TrimSuffix(m.Ref+" ("+sizeOf(m)+")", " ()"))
 	}
-	if unknown != nil {
-		names = append(names, "or others: "+OneLine(unknown))
-	}
-	return usagef("%s is a pair of languages, name a model: %s", pair, strings.Join(names, ", "))
+	return usagef("%s is a pair of languages, pull one of its models: %s (see dragoman pull --list %s)", pair, strings.Join(names, ", "), pair)
 }

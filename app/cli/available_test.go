@@ -66,7 +66,10 @@ func TestPullOfAPair(t *testing.T) {
 	for _, pair := range []string{"en-fr", "EN-FR"} {
 		r := execute(t, "", sources(t), "pull", pair)
 		assert.Equal(t, ExitUsage, r.code)
-		assert.Contains(t, r.stderr, "dragoman: en-fr is a pair of languages, name a model: Helsinki-NLP/opus-mt-en-fr (2 languages, apache-2.0), firefox:en-fr (41 MB, 2 languages, mpl-2.0), ")
-		assert.Contains(t, r.stderr, "facebook/m2m100_418M (1.9 GB, 100 languages, mit)")
+		assert.Contains(t, r.stderr, "dragoman: en-fr is a pair of languages, pull one of its models: firefox:en-fr (41 MB), Helsinki-NLP/opus-mt-en-fr, facebook/m2m100_418M (1.9 GB) (see dragoman pull --list en-fr)\n")
 	}
+	r := execute(t, "", append(sources(t), "HF_HUB_OFFLINE=1"), "pull", "en-fr")
+	assert.Equal(t, ExitUsage, r.code)
+	assert.Contains(t, r.stderr, "facebook/m2m100_418M (1.9 GB), facebook/m2m100_1.2B (5.0 GB), alirezamsh/small100 (1.3 GB) (see dragoman pull --list en-fr)\n")
+	assert.Equal(t, 1, strings.Count(r.stderr, "\n"))
 }
