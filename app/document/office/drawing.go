@@ -43,16 +43,21 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) {
 func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = drawingKey(raw), raisedInDrawing.MatchString(raw)
+		r.declare(drawingRunLanguage, raw)
 		r.open(w.drawingProperties(raw))
 	}
 	w.run(p, start, look, func(r *run, t xmlpart.Token) {
 		if t.Name == named("a", "t") {
-			_, text := w.content(p, t)
-			p.Text(r.Style, text)
+			if raw, text := w.content(p, t); w.isForeign(r.marked, text) {
+				p.Special(r.own + raw + r.Close)
+			} else {
+				p.Text(r.Style, text)
+			}
 			return
 		}
 		raw := w.taken(p, t)
 		r.open(raw)
+		r.own += raw
 	})
 }
 

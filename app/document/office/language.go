@@ -52,6 +52,44 @@ func (t target) word(raw string) string {
 	})
 }
 
+// The language of letters in properties of a run.
+var (
+	wordRunLanguage    = regexp.MustCompile(`<(?:\w+:)?lang\s(?:[^<>]*\s)?(?:\w+:)?val\s*=\s*["']([\w-]+)["']`)
+	drawingRunLanguage = regexp.MustCompile(`^<[^<>]*\slang\s*=\s*["']([\w-]+)["']`)
+)
+
+// declare records the language that the properties of a run declare. The run has its start tag.
+func (r *run) declare(pattern *regexp.Regexp, properties string) {
+	if m := pattern.FindStringSubmatch(properties); m != nil {
+		r.marked, r.own = m[1], r.Open+properties
+	}
+}
+
+// sure is the confidence from which the detected language of a text counts: single words such as Conclusion are below it.
+const sure = 0.75
+
+// isForeign reports whether a text is in the language that its run declares, and not in the source language. Word declares languages
+// by the keyboard also for texts in others, so that the text must be in it too.
+func (w *walker) isForeign(marked, text string) bool {
+	from, code := language.Base(w.options.From), language.Base(marked)
+	if marked == "" || from == "" || language.Group(from) == language.Group(code) {
+		return false
+	}
+	d := w.detectors[code]
+	if d == nil {
+		var err error
+		if d, err = language.NewDetector(language.DetectorConfig{Languages: []string{from, code}}); err != nil {
+			return false // one that is not known
+		}
+		if w.detectors == nil {
+			w.detectors = map[string]language.Detector{}
+		}
+		w.detectors[code] = d
+	}
+	found, confidence, ok := d.Detect(text)
+	return ok && confidence >= sure && language.Group(found) == language.Group(code)
+}
+
 // drawing sets the language in properties of DrawingML.
 func (t target) drawing(raw string) string {
 	if t.language == "" {

@@ -15,6 +15,7 @@ import (
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/char"
+	"dragoman/app/text/language"
 )
 
 // maxParagraph is the maximum size in bytes of a paragraph's XML, with all that is anchored in it. A walker holds that much in
@@ -57,6 +58,8 @@ type walker struct {
 	table  string // the current table
 	target string // the cells of the current conditional format
 	number int    // of the current shared string
+
+	detectors map[string]language.Detector // of the source language and another one, by its code
 
 	shownPaths map[string]bool // elements of stores that content controls show
 	path       string          // of the current element of a store
@@ -381,7 +384,9 @@ func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string) {
 // run holds the markup around a text of a paragraph.
 type run struct {
 	tagged.Style
-	opaque bool // its text is code, or symbols of a font
+	opaque bool   // its text is code, or symbols of a font
+	marked string // the language of its letters that it declares
+	own    string // its unchanged markup, if it declares one
 	opened strings.Builder
 }
 

@@ -165,6 +165,7 @@ func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) {
 func (w *walker) wordRun(p *paragraph, start xmlpart.Token) {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
+		r.declare(wordRunLanguage, raw)
 		r.open(w.to.directed(w.to.word(raw), p.prefix, "rPr", "rtl", behindRTL))
 		r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 	}
@@ -221,9 +222,12 @@ func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) {
 	if !preserved {
 		text = strings.Trim(text, " \t\r\n")
 	}
-	if r.opaque {
+	switch {
+	case r.opaque:
 		p.Special(r.around(raw))
-	} else {
+	case w.isForeign(r.marked, text):
+		p.Special(r.own + raw + r.Close)
+	default:
 		p.Text(r.Style, text)
 	}
 }
