@@ -84,8 +84,8 @@ func (m *markdownFile) relinked(out string) string {
 	return text.String() + out[at:]
 }
 
-// explicitID matches ids that the text gives: {#id} and MDX's {/* #id */} of a heading, id and name of HTML.
-var explicitID = regexp.MustCompile(`(?:\{(?:/\* ?)?#|\s(?:id|name)=["'])([^\s{}"'<>]+)`)
+// explicitID matches ids that the text gives: {#id}, kramdown's {: #id} and MDX's {/* #id */} of a heading, id and name of HTML.
+var explicitID = regexp.MustCompile(`(?:\{:? ?(?:/\* ?)?#|\s(?:id|name)=["'])([^\s{}"'<>]+)`)
 
 // anchorOf returns the id of a link, which may be escaped.
 func anchorOf(raw string) string {

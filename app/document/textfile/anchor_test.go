@@ -33,6 +33,7 @@ func TestAnchors(t *testing.T) {
 		"the rule of most links":    {"[x](#start) [y](#1-start) [z](#my-house--now)\n\n# 1. Start\n\n# My house & now\n", "[x](#start) [y](#1-anfang) [z](#mein-haus--now)\n\n# 1. Anfang\n\n# Mein Haus & now\n"},
 		"an id of MDX":              {"[x](#my-house)\n\n# My house {/* #my-house */}\n", "[x](#my-house)\n\n# Mein Haus {/* #my-house */}\n"},
 		"an id that is given":       {"[x](#good-morning) [y](#z)\n\n# Good morning {#good-morning}\n\n# My house {#z}\n", "[x](#good-morning) [y](#z)\n\n# Guten Morgen {#good-morning}\n\n# Mein Haus {#z}\n"},
+		"an id of kramdown":         {"[x](#good-morning) [y](#my-house)\n\n# Good morning\n{: #good-morning}\n\n# My house { #my-house .a }\n", "[x](#good-morning) [y](#my-house)\n\n# Guten Morgen\n{: #good-morning}\n\n# Mein Haus { #my-house .a }\n"},
 		"an id of HTML":             {"<a name=\"good-morning\"></a>[x](#good-morning)\n\n# Good morning\n", "<a name=\"good-morning\"></a>[x](#good-morning)\n\n# Guten Morgen\n"},
 		"code":                      {"`[x](#good-morning)`\n\n```\n[x](#good-morning)\n```\n\n[x](#good-morning)\n# Good morning\n", "`[x](#good-morning)`\n\n```\n[x](#good-morning)\n```\n\n[x](#guten-morgen)\n# Guten Morgen\n"},
 		"HTML":                      {"<a href=\"#my-house\">x</a>\n\n# My house\n", "<a href=\"#mein-haus\">x</a>\n\n# Mein Haus\n"},
