@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
@@ -117,7 +117,7 @@ func (g *glossariesAPI) entries(c *gin.Context) (any, error) {
 			return nil, err
 		}
 		if n := len(found.Dictionaries); n != 1 || pair != (glossary.Pair{}) {
-			return nil, fault.New(fault.InvalidGlossary, "", "the glossary has %s: name the languages of one, such as ?from=en&to=fr", dictionaries(n))
+			return nil, fault.New(fault.InvalidGlossary, "", "the glossary has %s: name the languages of one, such as ?from=en&to=fr", english.Plural(n, "dictionary", "dictionaries"))
 		}
 		pair = found.Dictionaries[0].Pair
 	}
@@ -131,13 +131,6 @@ func (g *glossariesAPI) entries(c *gin.Context) (any, error) {
 		format, text = csvType, glossary.CSV
 	}
 	return dialect.Reply{Type: format + "; charset=utf-8", Body: []byte(text(terms[0].List))}, nil
-}
-
-func dictionaries(n int) string {
-	if n == 1 {
-		return "one dictionary"
-	}
-	return strconv.Itoa(n) + " dictionaries"
 }
 
 // replace serves PUT /glossaries/ID: it keeps only the id, and the name unless another is given.

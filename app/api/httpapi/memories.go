@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,18 +69,20 @@ type memoryOutput struct {
 }
 
 func memoryOf(m memory.Memory) memoryOutput {
-	return memoryOutput{
-		ID: m.ID, Created: m.Created, Changed: later(m.Changed, m.Created), EntryCount: m.Entries(), URL: memoriesPath + "/" + m.ID,
+	return memoryOutput{ // a memory whose first file is being read was not changed yet
+		ID: m.ID, Created: m.Created, Changed: slices.MaxFunc([]time.Time{m.Created, m.Changed}, time.Time.Compare), EntryCount: m.Entries(), URL: memoriesPath + "/" + m.ID,
 		Languages: dialect.Each(m.Parts, func(p memory.Part) dictionaryOutput { return dictionaryOutput{p.From, p.To, p.Entries} }),
 	}
 }
 
-// later returns the later of two times: a memory whose first file is being read was not changed yet.
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
+// answerMemory answers with a memory, which may be new.
+func answerMemory(c *gin.Context, m memory.Memory, created bool, answer gin.H) (any, error) {
+	answer["memory"] = memoryOf(m)
+	if !created {
+		return answer, nil
 	}
-	return a
+	c.Header("Location", memoryOf(m).URL)
+	return dialect.Reply{Status: http.StatusCreated, Body: answer}, nil
 }
 
 // list serves GET /memories: the caller's own translation memories.
@@ -129,13 +132,7 @@ func (m *memoriesAPI) put(c *gin.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := memoryOf(found)
-	reply := dialect.Reply{Body: gin.H{"memory": out, "import": importOutput{report.Taken, report.Skipped, append([]string{}, report.Reasons...)}}}
-	if report.Created {
-		c.Header("Location", out.URL)
-		reply.Status = http.StatusCreated
-	}
-	return reply, nil
+	return answerMemory(c, found, report.Created, gin.H{"import": importOutput{report.Taken, report.Skipped, append([]string{}, report.Reasons...)}})
 }
 
 // reading returns how to read a file, whose languages the query may tell.
@@ -207,13 +204,7 @@ func (m *memoriesAPI) add(c *gin.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := memoryOf(found)
-	reply := dialect.Reply{Body: gin.H{"memory": out}}
-	if created {
-		c.Header("Location", out.URL)
-		reply.Status = http.StatusCreated
-	}
-	return reply, nil
+	return answerMemory(c, found, created, gin.H{})
 }
 
 func (m *memoriesAPI) decode(raw []byte) ([]memory.Entry, error) {
