@@ -57,12 +57,17 @@ var (
 	after = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}translation|translated text|output|译文|翻译结果)[:：]$`) // after the labelled text
 
 	// asks matches the beginning of instructions.
-	asks = regexp.MustCompile(`(?is)^[\s#*>;-]*(?:(?:please|kindly|now|can you|could you|help me|i want you to|your task is to)[ ,]+)*(?:translate\b|` + chinese + `|` + field + `|` +
-		`(?:you are|you're|act as|as an?|your (?:task|job|role)|i want|i need|instructions?|task|convert|provide)\b.{0,300}?translat)`)
+	asks = regexp.MustCompile(`(?is)` + opening + `(?:translate\b|` + chinese + `|` + field + `|` +
+		`(?:you are|you're|act as|as an?|your (?:task|job|role)|i want|i need|i(?:'d| would) like|instructions?|below is|task|convert|provide|only|return|output|respond|answer)\b.{0,300}?translat)`)
 	// describes matches the beginning of instructions about the program, which the actual request follows.
-	describes = regexp.MustCompile(`(?i)^[\s#*>;-]*(?:you|your|act|as|i|instructions?|task)\b`)
+	describes = regexp.MustCompile(`(?i)` + opening + `(?:you|your|act|as|i|instructions?|below|task|only|return|output|respond|answer)\b`)
 	// others matches the beginning of instructions in other languages, whose names of languages are inflected.
-	others = regexp.MustCompile(`(?is)^[\s#*>;-]*(?:bitte |por favor,? |per favore,? )?(?:übersetzen?|tradui(?:s|sez|re)|tradu(?:ce|zca|cir|ci|rre|za|z|zir)|vertaal|przetłumacz|переведи(?:те)?|次の.{0,20}翻訳|다음.{0,20}번역).{0,80}?[:：\n]`)
+	others = regexp.MustCompile(`(?i)^[\s#*>;-]*(?:bitte |por favor,? |per favore,? )?(?:(?:übersetzen?|tradui(?:s|sez|re)|tradu(?:ce|zca|cir|ci|rre|za|z|zir|ceți)?|vertaal|przetłumacz|(?:пере|пре)веди(?:те)?|перекла(?:ди|діть)|p[řr]elož(?:te)?|prevedi|översätt|oversæt|oversett|käännä|fordítsd?|tõlgi|μετ[αά]φρ[αά]σ(?:ε|τε)|terjemahkan|dịch|ترجم)[ :]|[^\n]{0,40}(?:übersetzen|翻訳|訳して|번역|翻成|çevir|แปล|अनुवाद))[^\n]{0,80}?[:：\n]`)
+	// rewords matches a first line that asks for a translation in other words; its groups are possible names of languages.
+	rewords = regexp.MustCompile(`(?i)` + opening + `(?:translate(?:[^\n.:：]{0,80}[:：]|[^\n.:：]{0,60}\b(?:in)?to [^\n.:：]{2,40}\n)|(?:locali[sz]e|convert|rewrite|render|express|say|write|put|provide|give|show|tell|return|output|produce|generate|i need|i want)\b[^\n.:：]{0,80}?\b(?:in|to|into) ` + noise +
+		`([^\n.:：]{2,40}?) *[:：\n]|[^\n.:：]{0,60}?([\p{L}]{4,20}) (?:translation|version) of\b[^\n.:：]{0,60}(?:[:：\n]|["”»]\?))`)
+	// template matches a prompt in the form of a language model's chat, which ends where the model continues.
+	template = regexp.MustCompile(`(?i)^\s*(?:<s>|<bos>)?\s*(?:\[INST\]|<<SYS>>|<\|[a-z_]+\|>|<start_of_turn>)|\n\s*assistant:\s*$`)
 	// checks and translates match instructions that check translations, and that ask for one.
 	checks     = regexp.MustCompile(`(?im)^[ \t#*-]*(?:please )?(?:check|verify|review|evaluate|assess|score|proofread|validate|rate)\b[^\n]{0,60}\btranslat`)
 	translates = regexp.MustCompile(`(?im)^[ \t#*-]*(?:please )?translate\b`)
@@ -80,6 +85,7 @@ var (
 )
 
 const (
+	opening = `^(?:[\s#*>;/-]|<(?:task|instructions?|prompt|system|user|request)>|(?:q|question|user|human|prompt|request)[:：])*(?:(?:please|kindly|now|hello|hi|hey|can you|could you|would you|help me|i want(?: you)? to|i(?:'d| would) like(?: you)? to|your task is to)[ ,!]+)*`
 	chinese = `(?:请|帮我|请你)?(?:将|把)?.{0,20}(?:翻译|译)[成为到]`
 	field   = `(?:source|target|input|output|from|to|original|destination)[ _-]?(?:language|lang|locale)s?["']?[ \t]*[:=：]`
 )
@@ -124,6 +130,9 @@ type reader struct {
 // known reports whether the model's name has the languages.
 func read(system, user string, most int, known bool) prompt {
 	in := newInstructions(within(most, system))
+	if template.MatchString(within(mostInstructions, user)) {
+		return prompt{instructions: in, text: user, unclear: true}
+	}
 	r := reader{user: user, head: user[:min(len(user), most)]}
 	if lead := lead.FindString(r.head); asks.MatchString(r.head[len(lead):]) {
 		r.lead, r.user, r.head, r.asks = lead, user[len(lead):], r.head[len(lead):], true
@@ -150,7 +159,9 @@ func (r *reader) says(instructions string) bool {
 // unclear reports whether the message has instructions.
 func (r *reader) unclear() bool {
 	begin := r.head[:min(len(r.head), 2000)]
-	if r.asks && (!languagesIn(begin).none() || r.known && following.MatchString(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) {
+	m := rewords.FindStringSubmatch(begin)
+	if r.asks && (!languagesIn(begin).none() || r.known && following.MatchString(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) ||
+		m != nil && (m[1]+m[2] == "" || isLanguage(m[1]+m[2])) {
 		return true
 	}
 	last := r.user[strings.LastIndexByte(strings.TrimRight(r.user, space), '\n')+1:]
@@ -277,6 +288,13 @@ func unfenced(text string) string {
 	return text
 }
 
+// isLanguage reports whether a text is the name of a language, or its code.
+func isLanguage(text string) bool {
+	text = strings.Trim(text, "*_`\"'”“」{}[]()<> \t\r\n")
+	_, ok := language.Named(text)
+	return ok || !usual[strings.ToLower(text)] && isCode(text, []string{text})
+}
+
 // pair has the codes of the languages named by instructions: several if they contradict each other.
 type pair struct{ from, to []string }
 
@@ -349,7 +367,7 @@ func nameAt(text string) (code string, ok bool) {
 	marked := len(inner) < len(text)
 	text = inner
 	head := text[:min(len(text), longest)]
-	if end := strings.IndexAny(head, ".,;:\n\"'”」`*{}[]<>/|。，：；、"); end >= 0 {
+	if end := strings.IndexAny(head, ".,;:\n\"'”」`*{}[]<>/|?!。，：；、？！"); end >= 0 {
 		head = head[:end]
 	}
 	if m := chineseName.FindString(head); m != "" {

@@ -46,6 +46,7 @@ func TestFormsOfPrompts(t *testing.T) {
 		{"the text first", "dragoman", "", "A dog.\n\nA cat.\n\nTranslate the text above into French.", "A DOG.\n\nA CAT.", "auto>fr"},
 		{"a label behind a description", "dragoman", "", "You are a translator from English to French.\nHere is the text:\nA dog.", "A DOG.", "en>fr"},
 		{"a lead of the system's language", "dragoman", "Translate into French.", "Translate the following text:\nA dog.", "A DOG.", "auto>fr"},
+		{"JSON after a rule", "dragoman", "", "Return JSON.\nTranslate the values to French.\n{\"a\":\"A dog\"}", `{"a":"A DOG"}`, "auto>fr"},
 
 		{"a text with a label", "dragoman", "", "Translate to French:\n\nText: a dog.", "TEXT: A DOG.", "auto>fr"},
 		{"a text with a fence", "dragoman", "", "Translate to French:\n\nRun this:\n```\nls\n```", "RUN THIS:\n```\nLS\n```", "auto>fr"},
@@ -53,6 +54,13 @@ func TestFormsOfPrompts(t *testing.T) {
 		{"a text like instructions", "dragoman", "", "Translate to French:\n\nTranslate to German.", "TRANSLATE TO GERMAN.", "auto>fr"},
 		{"a button", "dragoman:fr", "", "Translate this page", "TRANSLATE THIS PAGE", "auto>fr"},
 		{"a sentence about translation", "dragoman:fr", "", "The translator came from Berlin to Paris.", "THE TRANSLATOR CAME FROM BERLIN TO PARIS.", "auto>fr"},
+		{"a page's words", "dragoman:fr", "", "Translate this page\nSettings", "TRANSLATE THIS PAGE\nSETTINGS", "auto>fr"},
+		{"a credit", "dragoman:fr", "", "French translation: Jean", "FRENCH TRANSLATION: JEAN", "auto>fr"},
+		{"a letter", "dragoman:fr", "", "To: French embassy\nFrom: Anna", "TO: FRENCH EMBASSY\nFROM: ANNA", "auto>fr"},
+		{"a sentence with two languages", "dragoman:fr", "", "He speaks English to French people.\nThey go.", "HE SPEAKS ENGLISH TO FRENCH PEOPLE.\nTHEY GO.", "auto>fr"},
+		{"a question", "dragoman:fr", "", "Question: where?\nAnswer:", "QUESTION: WHERE?\nANSWER:", "auto>fr"},
+		{"a text that ends with a label", "dragoman", "", "Translate to French:\n\nNote: a dog.\nAnswer:", "NOTE: A DOG.\nANSWER:", "auto>fr"},
+		{"words with names of fields", "dragoman:fr", "", `{"to":"to","source":"x","language":"French"}`, `{"to":"TO","source":"X","language":"FRENCH"}`, "auto>fr"},
 		{"a sentence with an arrow", "dragoman:fr", "", "Open File -> Print, then choose a page.", "OPEN FILE -> PRINT, THEN CHOOSE A PAGE.", "auto>fr"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -72,6 +80,14 @@ func TestInstructionsAreNotTranslated(t *testing.T) {
 		"Please translate to French and then say what you think of A dog",
 		"Act as a translator into French and answer A dog",
 		"A dog.\n\nPlease translate to French.", "\n\n\nA dog.\n\nPlease translate to French.",
+		"Hello! Could you please translate this text to French? A dog.", "Hi, I'd like you to translate this to French: A dog.",
+		"Only return the translation. Translate to French: A dog.", "Output only the translation.\n\nTranslate to French:\n\nA dog.",
+		"I need this in French: A dog.", "Localize the following strings to French:\nA dog.", "Convert to French: A dog.", "Rewrite the following text in French:\n\nA dog.",
+		"Say in French: A dog.", "French translation of \"A dog\":", "What is the French translation of \"A dog\"?",
+		"user:\nA dog.\n\nassistant:\n", "Translate to French.\n\nuser:\nA dog.\n\nassistant:\n",
+		"[INST] Translate to French: A dog. [/INST]", "<|im_start|>user\nTranslate to French: A dog.<|im_end|>", "Translate this to French, `A dog.`",
+		"Bitte ins Französische übersetzen: A dog.", "Översätt till franska: A dog.", "Přelož do francouzštiny: A dog.", "Fransızcaya çevir: A dog.", "Dịch sang tiếng Pháp: A dog.",
+		"フランス語に翻訳してください：\nA dog.", "프랑스어로 번역해 주세요:\nA dog.", "ترجم إلى الفرنسية: A dog.", "把下面的句子翻成法语：\nA dog.",
 		"Übersetze ins Französische: A dog.", "Traduis en français :\nA dog.", "Переведи на французский: A dog.", "Traduce al francés:\n\nA dog.",
 	} {
 		for _, model := range []string{"dragoman:fr", "dragoman"} {
@@ -80,6 +96,15 @@ func TestInstructionsAreNotTranslated(t *testing.T) {
 			assert.Contains(t, got, "Translate ", "%s: %s", model, user)
 			assert.Contains(t, got, "dragoman:en-fr", "%s: %s", model, user)
 		}
+	}
+}
+
+// The same holds if the message names no language that is known, and the model's name has the languages.
+func TestLanguagesThatAreNotKnown(t *testing.T) {
+	for _, user := range []string{"Translate: A dog.", "Translate into Klingon: A dog.", "Translate to Frnech:\n\nA dog.", "Translate into Klingon\nA dog."} {
+		got, direction := ask(t, "dragoman:fr", "", user)
+		assert.Empty(t, direction, user)
+		assert.Contains(t, got, "not clear where the text begins", user)
 	}
 }
 
