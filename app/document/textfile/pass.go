@@ -182,16 +182,12 @@ func (p *pass) parse(text string) markup.Sentence {
 
 // of returns the paragraph of lines; see [wrap.Of].
 func (p *pass) of(lines []wrap.Line) wrap.Paragraph {
-	w, err := wrap.Of(p.ctx, p.text, lines)
-	p.looks.Check(err)
-	return w
+	return wrap.Of(p.looks, p.text, lines)
 }
 
 // fill puts a translation into lines as wide as the paragraph's; see [wrap.Paragraph.Fill].
 func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bool) []string {
-	lines, err := w.Fill(p.ctx, text, false, mayStart)
-	p.looks.Check(err)
-	return lines
+	return w.Fill(p.looks, text, false, mayStart)
 }
 
 // checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in the rest of the document.

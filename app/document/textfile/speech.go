@@ -225,8 +225,7 @@ func (c *cues) sentence(parts []cuePart) {
 
 // divide divides a text between cues in proportion to their times. A division behind a comma may be half a part away.
 func (c *cues) divide(text string, parts []cuePart) []string {
-	list, err := wrap.Atoms(c.ctx, text, true)
-	c.looks.Check(err)
+	list := wrap.Atoms(c.looks, text, true)
 	total, time := 0, 0
 	for _, a := range list {
 		total += a.Width + 1

@@ -206,13 +206,8 @@ func startsNoSpeech(word string) bool {
 // balance distributes a text over at most n lines so that the longest is as short as possible. mayStart reports whether a word
 // may start a line.
 func (p *pass) balance(text string, n int, mayStart func(word string) bool) []string {
-	list, err := wrap.Atoms(p.ctx, text, true)
-	p.looks.Check(err)
-	fill := func(width int) []string {
-		lines, err := wrap.Fill(p.ctx, list, width, mayStart)
-		p.looks.Check(err)
-		return lines
-	}
+	list := wrap.Atoms(p.looks, text, true)
+	fill := func(width int) []string { return wrap.Fill(p.looks, list, width, mayStart) }
 	most := 0
 	for _, a := range list {
 		most += a.Width + 1

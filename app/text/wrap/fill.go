@@ -1,8 +1,6 @@
 package wrap
 
 import (
-	"context"
-	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,12 +16,7 @@ type Atom struct {
 }
 
 // Atoms cuts a text at spaces outside tags and, if ideographs is set, also between ideographs.
-func Atoms(ctx context.Context, text string, ideographs bool) (list []Atom, err error) {
-	err = char.Look(ctx, len(text), func(l *char.Looks) { list = atoms(l, text, ideographs) })
-	return list, err
-}
-
-func atoms(looks *char.Looks, text string, ideographs bool) (list []Atom) {
+func Atoms(looks *char.Looks, text string, ideographs bool) (list []Atom) {
 	var a Atom
 	depth, start := 0, 0
 	lastClose := strings.LastIndexAny(text, "}>")
@@ -65,12 +58,7 @@ func isIdeograph(r rune) bool {
 
 // Fill puts atoms into lines of at most width characters; a longer atom gets a line of its own. mayStart reports whether an atom
 // may start a line; nil allows all.
-func Fill(ctx context.Context, list []Atom, width int, mayStart func(string) bool) (lines []string, err error) {
-	err = char.Look(ctx, math.MaxInt, func(l *char.Looks) { lines = fill(l, list, width, mayStart) })
-	return lines, err
-}
-
-func fill(looks *char.Looks, list []Atom, width int, mayStart func(string) bool) (lines []string) {
+func Fill(looks *char.Looks, list []Atom, width int, mayStart func(string) bool) (lines []string) {
 	var line strings.Builder
 	used := 0
 	for i, a := range list {

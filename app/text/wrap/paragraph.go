@@ -25,12 +25,7 @@ type Paragraph struct {
 const MostBetween = 256
 
 // Of returns the paragraph of lines whose prefixes, such as spaces or quotation marks, are removed.
-func Of(ctx context.Context, text string, lines []Line) (p Paragraph, err error) {
-	err = char.Look(ctx, len(text), func(l *char.Looks) { p = of(l, text, lines) })
-	return p, err
-}
-
-func of(looks *char.Looks, text string, lines []Line) Paragraph {
+func Of(looks *char.Looks, text string, lines []Line) Paragraph {
 	p := Paragraph{Start: lines[0].Start, End: lines[len(lines)-1].End, Between: "\n", lines: len(lines)}
 	parts := make([]string, len(lines))
 	for i, l := range lines {
@@ -53,19 +48,18 @@ func of(looks *char.Looks, text string, lines []Line) Paragraph {
 }
 
 // Wrap wraps a translation like the paragraph. A translation equal to Text keeps the original lines.
-func (p Paragraph) Wrap(ctx context.Context, translation string) (string, error) {
+func (p Paragraph) Wrap(ctx context.Context, translation string) (wrapped string, err error) {
 	if translation == p.Text {
 		return p.raw, nil
 	}
-	lines, err := p.Fill(ctx, translation, true, nil)
-	return strings.Join(lines, p.Between), err
+	err = char.Look(ctx, len(translation), func(l *char.Looks) { wrapped = strings.Join(p.Fill(l, translation, true, nil), p.Between) })
+	return wrapped, err
 }
 
 // Fill puts a translation into lines as wide as the paragraph's, or into one line if the paragraph is one line; see [Fill].
-func (p Paragraph) Fill(ctx context.Context, translation string, ideographs bool, mayStart func(word string) bool) (lines []string, err error) {
+func (p Paragraph) Fill(looks *char.Looks, translation string, ideographs bool, mayStart func(word string) bool) []string {
 	if p.lines == 1 {
-		return []string{translation}, nil
+		return []string{translation}
 	}
-	err = char.Look(ctx, len(translation), func(l *char.Looks) { lines = fill(l, atoms(l, translation, ideographs), p.width, mayStart) })
-	return lines, err
+	return Fill(looks, Atoms(looks, translation, ideographs), p.width, mayStart)
 }

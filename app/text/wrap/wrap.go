@@ -111,7 +111,7 @@ func (t *lined) paragraph(looks *char.Looks, i int) (p Paragraph, end int) {
 		raw := t.text[t.lines[k].Start:t.lines[k].End]
 		t.lines[k].Start = t.lines[k].End - len(strings.TrimLeft(raw, " \t"))
 	}
-	return of(looks, t.text, t.lines[i:end]), end
+	return Of(looks, t.text, t.lines[i:end]), end
 }
 
 // Wrapped yields the wrapped paragraphs of a text, in order. If ctx ends, the last pair is its error.

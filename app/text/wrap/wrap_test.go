@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/lineartest"
 )
 
 // A heading directly above its text does not belong to the paragraph, and does not affect whether the text counts as wrapped.
 func TestHeadings(t *testing.T) {
-	body := strings.Join(fill(nil, atoms(nil, "It was a bright cold day in April and the clocks were striking thirteen. Nobody looked up, for the wind was cold and full of dust that day in the old street.", false), 60, nil), "\n")
+	body := strings.Join(Fill(nil, Atoms(nil, "It was a bright cold day in April and the clocks were striking thirteen. Nobody looked up, for the wind was cold and full of dust that day in the old street.", false), 60, nil), "\n")
 	for name, c := range map[string]struct {
 		heading   string
 		isWrapped bool
@@ -39,7 +40,7 @@ func TestHeadings(t *testing.T) {
 func TestWidth(t *testing.T) {
 	prose := strings.TrimSpace(strings.Repeat("It was a bright cold day in April and the clocks were striking thirteen. ", 12))
 	for _, width := range []int{45, 72, 80, 100} {
-		text := strings.Join(fill(nil, atoms(nil, prose, false), width, nil), "\n")
+		text := strings.Join(Fill(nil, Atoms(nil, prose, false), width, nil), "\n")
 		got, ok := widthOf(nil, text, slices.Collect(Lines(text, "\n")))
 		assert.True(t, ok, width)
 		assert.InDelta(t, width, got, 10)
@@ -68,10 +69,7 @@ func TestTimeIsLinear(t *testing.T) {
 					require.NoError(t, err)
 				}
 			}
-			atoms, err := Atoms(t.Context(), text, true)
-			require.NoError(t, err)
-			_, err = Fill(t.Context(), atoms, 60, nil)
-			require.NoError(t, err)
+			require.NoError(t, char.Look(t.Context(), len(text), func(l *char.Looks) { Fill(l, Atoms(l, text, true), 60, nil) }))
 		})
 	}
 }
