@@ -7,14 +7,14 @@ import (
 	"dragoman/app/budget"
 )
 
-// A workbook of Excel is read once. What its parts say is kept as facts, which are gone through until they tell no more.
+// A workbook is read once. What its parts say is kept as facts, which are gone through until they tell no more.
 
 // facts are what the parts of a workbook say, in their order.
 type facts struct {
 	list    []fact
 	bytes   int
 	isWhole bool // the facts are complete: the parts need not be read again
-	isLost  bool // there are too many to keep, or they are of another format
+	isLost  bool // there are too many to keep
 	changes int  // of what a formula reads beside its own text: names, and cells that are criteria or compose texts
 }
 

@@ -22,24 +22,24 @@ type flat struct{ name, mediaType string }
 
 // rewrite copies a document with its segments translated, as [kind.rewrite] does.
 func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
-	file := func() io.Reader { return counted{ctx, io.NewSectionReader(in, 0, size)} }
 	if err := f.check(in, size); err != nil {
 		return err
 	}
+	open := func(_ string, read func(in io.Reader) error) error {
+		return read(counted{ctx, io.NewSectionReader(in, 0, size)})
+	}
+	parts := map[string]part{}
+	if f.name == "fods" {
+		parts["the file"] = part{names: odfFormulaGrammar}
+	}
 	names := newLearner(ctx)
 	defer names.giveBack()
-	if f.name == "fods" {
-		err := names.learnFrom(func(w *walker) error {
-			w.grammar, w.sheet, w.at = odfFormulaGrammar, "", corner{-1, -1}
-			return w.part(io.Discard, file(), "the file")
-		}, func(*walker) error { return nil })
-		if err != nil {
-			return err
-		}
+	if err := names.learn(open, parts); err != nil {
+		return err
 	}
 	w := names.rewriter(flatGrammar, o, t)
 	defer w.giveBack()
-	return w.part(cmp.Or(out, io.Discard), file(), "the file")
+	return open("", func(in io.Reader) error { return w.part(cmp.Or(out, io.Discard), in, "the file") })
 }
 
 // check refuses a file of another kind, by its root element.

@@ -71,16 +71,7 @@ type reading struct {
 	isCriterion bool // the formula has a text that is a criterion
 }
 
-// formulaIn notes which cells a formula reads, and the texts in it. at is the cells for which it is repeated.
-func (w *walker) formulaIn(formula string, at area, isText bool) {
-	formula = strings.TrimPrefix(strings.TrimPrefix(formula, "of:"), "=")
-	if isText {
-		w.follow(w.readingOf(formula, at), at)
-	} else if ofText(formula) {
-		w.readingOf(formula, at)
-	}
-}
-
+// readingOf notes which cells a formula reads, and the texts in it. at is the cells for which it is repeated.
 func (w *walker) readingOf(formula string, at area) (r reading) {
 	r.isCriterion = w.rememberTexts(formula)
 	r.areas, r.composed = w.scan(formula, corner{at.right - at.left, at.bottom - at.top})

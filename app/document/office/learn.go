@@ -13,11 +13,14 @@ import (
 
 // The first passes over a workbook learn which cells formulas read, and which texts are in them.
 
+// opener passes a part to read.
+type opener func(name string, read func(in io.Reader) error) error
+
 // learnPart reads a part with the grammar of its names.
-func (w *walker) learnPart(a *archive.Archive, name string, p part) error {
+func (w *walker) learnPart(open opener, name string, p part) error {
 	w.grammar, w.sheet, w.at = p.names, p.sheet, corner{-1, -1}
 	w.define(p.sheet, "")
-	return a.Read(name, func(in io.Reader) error { return w.part(io.Discard, in, name) })
+	return open(name, func(in io.Reader) error { return w.part(io.Discard, in, name) })
 }
 
 // learnRow counts a row of Excel. Cells and rows may have their position as an attribute.
@@ -74,7 +77,7 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) {
 
 // tellFormula tells a formula that may depend on text.
 func (w *walker) tellFormula(formula string, at area, isText bool) {
-	formula = strings.TrimPrefix(formula, "=")
+	formula = strings.TrimPrefix(strings.TrimPrefix(formula, "of:"), "=")
 	if isText {
 		w.tell(fact{kind: textFormula, at: at, text: formula})
 	} else if ofText(formula) {
@@ -193,7 +196,6 @@ func (w *walker) learnSource(start xmlpart.Token, out sink) {
 // learnODFTable reads a sheet of OpenDocument.
 func (w *walker) learnODFTable(start xmlpart.Token, out sink) {
 	w.sheet, w.at, w.rows = start.Attribute("name"), corner{-1, -1}, 1
-	w.book.facts.isLost = true // OpenDocument is read again
 	w.define(w.sheet, "")
 	w.inner(start, out)
 }
@@ -210,24 +212,24 @@ func (w *walker) learnODFCell(start xmlpart.Token, out sink) {
 	at := area{w.sheet, w.at.column + 1, max(w.at.row, 0), w.at.column + n, max(w.at.row, 0) + w.rows - 1}
 	w.at.column += n
 	formula, kind := start.Attribute("formula"), start.Attribute("value-type")
+	isText := kind == "" || kind == "string"
+	text := start.Attribute("string-value")
 	if formula != "" {
-		w.formulaIn(formula, at, kind == "" || kind == "string")
-	}
-	w.book.inline = true
-	stays := formula == "" && w.book.words.overlap(at)
-	compared := formula == "" && w.book.compared != nil && w.book.equal.overlap(at)
-	if text := start.Attribute("string-value"); text != "" {
-		w.learnText(text, at, stays, compared)
+		w.tellFormula(formula, at, isText)
+	} else if w.book.inline = true; text != "" {
+		w.tell(fact{kind: textFact, at: at, text: text})
 	}
 	w.copy(start, out, func(t xmlpart.Token, out sink) {
-		if !stays && !compared && (w.book.listed == nil || formula != "") || t.Name != named("text", "p") {
+		if formula != "" || !isText || t.Name != named("text", "p") {
 			w.element(t, out)
 			return
 		}
 		p := w.begin(t)
 		p.keep = true
 		w.odfContent(p, &run{}, t)
-		w.learnText(p.own, at, stays, compared)
+		if p.own != "" {
+			w.tell(fact{kind: textFact, at: at, text: p.own})
+		}
 		w.end(p, out, nil)
 	})
 }
@@ -250,7 +252,9 @@ func (w *walker) learnODF(start xmlpart.Token, out sink) {
 	w.remember(attribute("source-field-name"))
 	switch start.Name.Local {
 	case "named-range", "database-range", "named-expression":
-		w.define(attribute("name"), attribute("expression")+"["+cells+"]")
+		name, formula := attribute("name"), attribute("expression")+"["+cells+"]"
+		w.define(name, formula)
+		w.tell(fact{kind: nameFact, name: name, text: formula})
 	case "conditional-format":
 		w.target = cells
 	case "source-cell-range":
@@ -265,7 +269,7 @@ func (w *walker) learnODF(start xmlpart.Token, out sink) {
 			w.readRanges(w.target)
 		}
 	}
-	w.formulaIn(condition, area{bottom: maxRow}, false)
+	w.tellFormula(condition, area{bottom: maxRow}, false)
 	w.inner(start, out)
 }
 

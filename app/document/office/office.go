@@ -54,7 +54,7 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	names := newLearner(ctx)
 	defer names.giveBack()
-	if err := names.learn(a, parts); err != nil {
+	if err := names.learn(a.Read, parts); err != nil {
 		return err
 	}
 	var order []string

@@ -348,7 +348,7 @@ func FuzzFormula(f *testing.F) {
 	f.Fuzz(func(t *testing.T, formula string) {
 		w := &walker{ctx: t.Context(), keep: map[string]bool{}, book: newWorkbook()}
 		for range 2 {
-			w.formulaIn(formula, area{}, true)
+			w.follow(w.readingOf(formula, area{}), area{})
 		}
 		areas, _ := w.scan(formula, corner{maxColumn, maxRow})
 		require.LessOrEqual(t, len(areas), maxAreas+len(formula))

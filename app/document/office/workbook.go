@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"dragoman/app/document/archive"
 )
 
 // workbook is what formulas tell about the cells of a workbook. Its parts are read until no pass learns more, as a formula may
@@ -181,8 +179,9 @@ func (w *walker) area(ranges string) area {
 // maxPasses is the maximum number of passes over a workbook; then all of its texts stay.
 const maxPasses = 12
 
-// learn collects the texts that must stay because formulas or tables refer to them.
-func (w *walker) learn(a *archive.Archive, parts map[string]part) error {
+// learn collects the texts that must stay because formulas or tables refer to them. It reads a workbook until it has learnt all that
+// its formulas read, then its shared strings.
+func (w *walker) learn(open opener, parts map[string]part) error {
 	var order []string
 	for name, part := range parts {
 		if part.names != nil && !part.strings {
@@ -193,7 +192,7 @@ func (w *walker) learn(a *archive.Archive, parts map[string]part) error {
 	slices.SortStableFunc(order, func(a, b string) int { return parts[a].stage - parts[b].stage })
 	sheets := func(w *walker) error {
 		for _, name := range order {
-			if err := w.learnPart(a, name, parts[name]); err != nil {
+			if err := w.learnPart(open, name, parts[name]); err != nil {
 				return err
 			}
 		}
@@ -203,16 +202,11 @@ func (w *walker) learn(a *archive.Archive, parts map[string]part) error {
 		for name, part := range parts {
 			if part.strings {
 				w.number = 0
-				return w.learnPart(a, name, part)
+				return w.learnPart(open, name, part)
 			}
 		}
 		return nil
 	}
-	return w.learnFrom(sheets, shared)
-}
-
-// learnFrom reads a workbook with formulas until it has learnt all that they read, then its shared strings.
-func (w *walker) learnFrom(sheets, shared func(w *walker) error) error {
 	w.book.read = func(w *walker) error {
 		if err := w.readCells(sheets); err != nil {
 			return err
