@@ -1,6 +1,8 @@
 package language
 
 import (
+	"cmp"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,7 +19,7 @@ const denseLetters = 50
 // Length returns how many letters a text in a language would probably have in English, so that lengths in two languages can be
 // compared. Good translations of a sentence have half to twice the length. Codes of no family count as English.
 func Length(text, code string) (letters float64) {
-	percent := lettersOf(code)
+	percent := cmp.Or(lengths()[code], englishLetters)
 	letter := englishLetters / float64(percent)
 	ascii := letter
 	if percent < denseLetters { // a Latin name in Chinese
@@ -36,21 +38,17 @@ func Length(text, code string) (letters float64) {
 	return letters
 }
 
-// lettersOf returns the length of a text in a language in percent of English: that of a relative if its own is not known, or that
-// of most languages in its script.
-func lettersOf(code string) int {
-	e := entries[code]
-	for _, near := range []string{code, Base(code), Group(code)} {
-		if other := entries[near]; other.letters > 0 && other.scripts == e.scripts {
-			return other.letters
+// lengths holds the length of a text in each language in percent of English, where it differs: its own, or else that of a relative,
+// or that of most languages in Arabic script. The search for a relative takes as long as a count of the letters of a sentence.
+var lengths = sync.OnceValue(func() map[string]int {
+	const arabicLetters = 80 // short vowels are not written
+	all, arabic := map[string]int{}, entry{letters: arabicLetters, scripts: entries["ar"].scripts}
+	for code, e := range entries {
+		for _, near := range []entry{arabic, entries[Group(code)], e} {
+			if near.letters > 0 && near.scripts == e.scripts {
+				all[code] = near.letters
+			}
 		}
 	}
-	const arabicLetters = 80 // short vowels are not written
-	switch {
-	case e.scripts&(han|hiragana) != 0:
-		return entries["zh"].letters
-	case e.scripts == entries["ar"].scripts:
-		return arabicLetters
-	}
-	return englishLetters
-}
+	return all
+})
