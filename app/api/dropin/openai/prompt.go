@@ -52,9 +52,9 @@ func newInstructions(text string) instructions {
 // and Bob. KISS Translator and Weblate send JSON, see segments.go. A message that begins like instructions and has none of the
 // forms is refused, because its instructions would be translated.
 var (
-	label = regexp.MustCompile(`(?i)(?:^|[\n.] ?)(?:(?:here (?:is|are)|below (?:is|are)|the|source|original|input|following) ){0,3}` +
+	label = regexp.MustCompile(`(?i)(?:^|[\n.] ?)[#*]* ?(?:(?:here (?:is|are)|below (?:is|are)|the|source|original|input|following) ){0,3}` +
 		`(?:text|input|content|sentence|string|paragraph|subtitle|json|原文|待翻译文本)s?(?: (?:to (?:be )?translated?|is|below|as follows|for translation)){0,2}[:：]`)
-	after = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}translation|translated text|output|译文|翻译结果)[:：]$`) // after the labelled text
+	after = regexp.MustCompile(`(?i)^[\s#*]*(?:[\p{L} ]{0,30}translation|translated (?:text|sentence)|output|response|answer|a|assistant|译文|翻译结果)[:：][*]*$`) // after the labelled text
 
 	// asks matches the beginning of instructions.
 	asks = regexp.MustCompile(`(?is)` + opening + `(?:translate\b|` + chinese + `|` + field + `|` +
@@ -62,19 +62,24 @@ var (
 	// describes matches the beginning of instructions about the program, which the actual request follows.
 	describes = regexp.MustCompile(`(?i)` + opening + `(?:you|your|act|as|i|instructions?|below|task|only|return|output|respond|answer)\b`)
 	// others matches the beginning of instructions in other languages, whose names of languages are inflected.
-	others = regexp.MustCompile(`(?i)^[\s#*>;-]*(?:bitte |por favor,? |per favore,? )?(?:(?:übersetzen?|tradui(?:s|sez|re)|tradu(?:ce|zca|cir|ci|rre|za|z|zir|ceți)?|vertaal|przetłumacz|(?:пере|пре)веди(?:те)?|перекла(?:ди|діть)|p[řr]elož(?:te)?|prevedi|översätt|oversæt|oversett|käännä|fordítsd?|tõlgi|μετ[αά]φρ[αά]σ(?:ε|τε)|terjemahkan|dịch|ترجم)[ :]|[^\n]{0,40}(?:übersetzen|翻訳|訳して|번역|翻成|çevir|แปล|अनुवाद))[^\n]{0,80}?[:：\n]`)
+	others = regexp.MustCompile(`(?i)^[\s#*>;-]*(?:bitte |por favor,? |per favore,? )?(?:(?:übersetzen?|tradui(?:s|sez|re)|tradu(?:ce|zca|cir|ci|rre|za|z|zir|ceți)?|vertaal|przetłumacz|(?:пере|пре)веди(?:те)?|перекла(?:ди|діть)|p[řr]elož(?:te)?|prevedi|översätt|oversæt|oversett|` +
+		`käännä|fordítsd?|tõlgi|μετ[αά]φρ[αά]σ(?:ε|τε)|terjemahkan|dịch|ترجم)[ :]|[^\n]{0,40}(?:übersetzen|翻訳|訳して|번역|翻成|çevir|แปล|अनुवाद))[^\n]{0,80}?[:：\n]`)
 	// rewords matches a first line that asks for a translation in other words; its groups are possible names of languages.
 	rewords = regexp.MustCompile(`(?i)` + opening + `(?:translate(?:[^\n.:：]{0,80}[:：]|[^\n.:：]{0,60}\b(?:in)?to [^\n.:：]{2,40}\n)|(?:locali[sz]e|convert|rewrite|render|express|say|write|put|provide|give|show|tell|return|output|produce|generate|i need|i want)\b[^\n.:：]{0,80}?\b(?:in|to|into) ` + noise +
 		`([^\n.:：]{2,40}?) *[:：\n]|[^\n.:：]{0,60}?([\p{L}]{4,20}) (?:translation|version) of\b[^\n.:：]{0,60}(?:[:：\n]|["”»]\?))`)
-	// template matches a prompt in the form of a language model's chat, which ends where the model continues.
-	template = regexp.MustCompile(`(?i)^\s*(?:<s>|<bos>)?\s*(?:\[INST\]|<<SYS>>|<\|[a-z_]+\|>|<start_of_turn>)|\n\s*assistant:\s*$`)
+	// template matches the beginning of a prompt in the form of a language model's chat.
+	template = regexp.MustCompile(`^\s*(?:<s>|<bos>)?\s*(?:\[INST\]|<<SYS>>|<\|[a-z_]+\|>|<start_of_turn>)`)
+	// turn matches the end of a prompt in whose place a language model continues, and a last line about the answer's form.
+	turn = regexp.MustCompile(`(?i)(?:^|\n)\s*(?:assistant[:：]|(?:return|respond|reply|answer|output)\b[^\n]{0,80}\bjson\b[^\n]{0,80})\s*$`)
+	// wanted matches JSON that names a target language.
+	wanted = regexp.MustCompile(`(?is)^\s*\{.*?"(?:target|to|dest(?:ination)?|output)(?:[ _-]?lang(?:uage)?|[ _-]?locale)?(?:[ _-]?code)?"\s*:\s*"([^"]{2,40})"`)
 	// checks and translates match instructions that check translations, and that ask for one.
 	checks     = regexp.MustCompile(`(?im)^[ \t#*-]*(?:please )?(?:check|verify|review|evaluate|assess|score|proofread|validate|rate)\b[^\n]{0,60}\btranslat`)
 	translates = regexp.MustCompile(`(?im)^[ \t#*-]*(?:please )?translate\b`)
 	following  = regexp.MustCompile(`(?i)\b(?:following|below|next|(?:this|these|the) (?:text|sentence|paragraph|string|word|phrase|json|message|content|line)s?)\b`)
-	fields     = regexp.MustCompile(`(?i)^(?:[ \t]*(?:` + field + `)[^\n]*\n)+`)
+	named      = regexp.MustCompile(`(?i)^[ \t]*(?:(` + field + `)|(?:from|to|source|target|src|tgt)[ \t]*[:=：])[ \t]*([^\n]*)`) // a line
 	above      = regexp.MustCompile(`(?is)^(.*\S)\s*\n\s*((?:please )?translate[^\n]*\b(?:above|preceding|previous)\b[^\n]*)$`)
-	quoted     = regexp.MustCompile(`(?is)^\W*(?:please )?translate[^"“«'「\n]{0,80}["“«'「](.+)["”»'」]([^\n]{0,200})$`)
+	quoted     = regexp.MustCompile(`(?is)` + opening + `translate[^"“«'「\n]{0,80}["“«'「](.+)["”»'」]([^\n]{0,200})$`)
 	// lead matches paragraphs about the text before the instructions.
 	lead  = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}\b(?:context|glossary|terminology|terms|background|domain|audience|tone|style)\b[^\n:]{0,60}:[^\n]*\n(?:[^\n]+\n)*[ \t]*\n\s*)+`)
 	arrow = regexp.MustCompile(`[ \t]*(?:-{1,2}>|={1,2}>|→|⇒|➜)[ \t]*`)
@@ -96,10 +101,22 @@ const mark = "🔤"
 // fences surround a text after instructions.
 var fences = []struct {
 	open *regexp.Regexp
-	end  string
+	end  string // "": the end of the tag that is the group of open
 }{
-	{regexp.MustCompile("```(?:[a-z]*\n)?"), "```"}, {regexp.MustCompile(`"""\n?`), `"""`}, {regexp.MustCompile(`<<<\n?`), ">>>"},
-	{regexp.MustCompile(`<text>\n?`), "</text>"}, {regexp.MustCompile(`<source>\n?`), "</source>"}, {regexp.MustCompile(`<input>\n?`), "</input>"},
+	{regexp.MustCompile("```(?:[a-z]*\n)?"), "```"}, {regexp.MustCompile(`"""\n?`), `"""`}, {regexp.MustCompile(`'''\n?`), `'''`}, {regexp.MustCompile(`~~~\n?`), "~~~"},
+	{regexp.MustCompile(`<<<\n?`), ">>>"}, {regexp.MustCompile(`<((?:[a-z]+[_-])*(?:text|source|input|content|document|sentence)(?:[_-][a-z]+)*)>\n?`), ""},
+}
+
+// fenced returns the text between a fence, open at a place of a text, and its last end, and what follows.
+func fenced(text string, at []int, end string) (inner, after string, ok bool) {
+	if end == "" {
+		end = "</" + text[at[2]:at[3]] + ">"
+	}
+	last := strings.LastIndex(text[at[1]:], end)
+	if last <= 0 {
+		return "", "", false
+	}
+	return text[at[1]:][:last], text[at[1]+last+len(end):], true
 }
 
 // Instructions are parsed letter by letter before admission, at a hundred times the cost of reading a text. Therefore the
@@ -130,7 +147,7 @@ type reader struct {
 // known reports whether the model's name has the languages.
 func read(system, user string, most int, known bool) prompt {
 	in := newInstructions(within(most, system))
-	if template.MatchString(within(mostInstructions, user)) {
+	if at := turn.FindString(user[max(0, len(user)-300):]); template.MatchString(user) || strings.HasSuffix(strings.TrimRight(at, space), ":") {
 		return prompt{instructions: in, text: user, unclear: true}
 	}
 	r := reader{user: user, head: user[:min(len(user), most)]}
@@ -138,9 +155,9 @@ func read(system, user string, most int, known bool) prompt {
 		r.lead, r.user, r.head, r.asks = lead, user[len(lead):], r.head[len(lead):], true
 	}
 	r.known = known || !in.languages().none()
-	for _, form := range []func() (instructions, text string, ok bool){r.marked, r.line, r.labelled, r.fenced, r.json, r.quoted, r.first, r.above} {
+	for _, form := range []func() (instructions, text string, ok bool){r.marked, r.sides, r.line, r.labelled, r.fenced, r.json, r.quoted, r.first, r.above} {
 		instructions, text, ok := form()
-		if !ok || strings.TrimSpace(text) == "" {
+		if !ok || strings.TrimSpace(text) == "" || isLabel(text) {
 			continue
 		}
 		if own := newInstructions(within(most, r.lead+instructions)); !own.languages().none() {
@@ -159,14 +176,21 @@ func (r *reader) says(instructions string) bool {
 // unclear reports whether the message has instructions.
 func (r *reader) unclear() bool {
 	begin := r.head[:min(len(r.head), 2000)]
-	m := rewords.FindStringSubmatch(begin)
-	if r.asks && (!languagesIn(begin).none() || r.known && following.MatchString(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) ||
-		m != nil && (m[1]+m[2] == "" || isLanguage(m[1]+m[2])) {
+	if r.asks && (!languagesIn(begin).none() || r.known && following.MatchString(begin) && strings.ContainsAny(begin, ":\n")) || others.MatchString(begin) {
+		return true
+	}
+	if m := rewords.FindStringSubmatch(begin); m != nil && (m[1]+m[2] == "" || isLanguage(m[1]+m[2])) {
+		return true
+	}
+	if m := wanted.FindStringSubmatch(r.head); m != nil && isLanguage(m[1]) {
+		return true
+	}
+	if turn.MatchString(r.user[max(0, len(r.user)-300):]) {
 		return true
 	}
 	last := r.user[strings.LastIndexByte(strings.TrimRight(r.user, space), '\n')+1:]
 	last = last[:min(len(last), 300)]
-	return len(last) < len(r.user) && asks.MatchString(last) && !languagesIn(last).none()
+	return len(last) < len(r.user) && (asks.MatchString(last) || header(last) > 0) && !languagesIn(last).none()
 }
 
 func (r *reader) marked() (instructions, text string, ok bool) {
@@ -179,11 +203,34 @@ func (r *reader) marked() (instructions, text string, ok bool) {
 	return before + more, text, ok
 }
 
+// sides finds a text between the labels of a text and of its translation, after examples: "English: TEXT\nFrench:".
+func (r *reader) sides() (instructions, text string, ok bool) {
+	user := strings.TrimRight(r.user, space)
+	last := strings.LastIndexByte(user, '\n') + 1
+	end := user[last:]
+	if !isLabel(end) {
+		return "", "", false
+	}
+	at := 0
+	for line := range strings.Lines(r.head[:min(len(r.head), last)]) {
+		name, inline, labelled := strings.Cut(line, ":")
+		if labelled && len(inline) > 1 && isLabel(name+":") {
+			if begin := strings.LastIndex(user[:last], "\n"+name+":") + 1; begin > at && strings.Contains(user[at:begin], "\n"+end) {
+				at = begin
+			}
+			instructions, text = user[:at]+"from "+name+" to "+end, user[at+len(name)+1:last]
+			return instructions, text, !strings.Contains(text, "\n"+name+":") && r.says(instructions)
+		}
+		at += len(line)
+	}
+	return "", "", false
+}
+
 // line finds a text after a first line of instructions that ends with a colon.
 func (r *reader) line() (instructions, text string, ok bool) {
 	line, rest, more := strings.Cut(strings.TrimLeft(r.head, " \t\n"), "\n")
 	line = strings.TrimSpace(line)
-	ok = r.asks && more && (strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")) && strings.TrimSpace(rest) != "" && !fields.MatchString(line+"\n") && r.says(line)
+	ok = r.asks && more && (strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")) && strings.TrimSpace(rest) != "" && header(line) == 0 && r.says(line)
 	_, rest, _ = strings.Cut(strings.TrimLeft(r.user, " \t\n"), "\n")
 	return line, rest, ok
 }
@@ -194,7 +241,7 @@ func (r *reader) labelled() (instructions, text string, ok bool) {
 		return "", "", false
 	}
 	text = strings.TrimSpace(r.user[m[1]:])
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 && len(text)-i < longestLabel && after.MatchString(text[i+1:]) {
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 && isLabel(text[i+1:]) {
 		text = text[:i]
 	}
 	return r.head[:m[0]], text, true
@@ -202,11 +249,13 @@ func (r *reader) labelled() (instructions, text string, ok bool) {
 
 func (r *reader) fenced() (instructions, text string, ok bool) {
 	for _, fence := range fences {
-		for _, at := range fence.open.FindAllStringIndex(r.head, mostTried) {
-			before, inner := r.user[:at[0]], r.user[at[1]:]
-			end := strings.LastIndex(inner, fence.end)
-			if r.asks && end > 0 && tail.MatchString(inner[end+len(fence.end):]) && r.says(before+"\n"+inner[end+len(fence.end):]) {
-				return before + "\n" + inner[end+len(fence.end):], inner[:end], true
+		for _, at := range fence.open.FindAllStringSubmatchIndex(r.head, mostTried) {
+			inner, after, ok := fenced(r.user, at, fence.end)
+			if before := r.user[:at[0]]; before != "" && before[at[0]-1] != '\n' && strings.Contains(inner, "\n"+strings.TrimSpace(r.user[at[0]:at[1]])) {
+				continue // the instructions name the fence
+			}
+			if instructions = r.user[:at[0]] + "\n" + after; ok && r.asks && tail.MatchString(after) && r.says(instructions) {
+				return instructions, inner, true
 			}
 		}
 	}
@@ -242,14 +291,17 @@ func (r *reader) quoted() (instructions, text string, ok bool) {
 // first finds a text after a first line of instructions, or after its colon.
 func (r *reader) first() (instructions, text string, ok bool) {
 	user := strings.TrimLeft(r.user, " \t\n")
-	if m := fields.FindStringIndex(user[:min(len(user), 2000)]); m != nil {
-		return user[:m[1]], user[m[1]:], r.says(user[:m[1]])
+	if n := header(user[:min(len(user), 2000)]); n > 0 {
+		return user[:n], user[n:], r.says(user[:n])
 	}
 	line, rest, more := strings.Cut(user, "\n")
 	line = within(mostInstructions, line)
-	if sides := arrow.Split(line, 3); len(sides) == 2 && len(line) < 2*longest {
-		to, inline, _ := strings.Cut(sides[1], ":")
-		if direction := languagesIn(line); len(direction.from) == 1 && len(direction.to) == 1 && len(strings.Fields(sides[0])) < 4 && len(strings.Fields(to)) < 4 {
+	if sides := between.Split(line, 3); len(sides) == 2 && isLanguage(sides[0]) {
+		to, inline := sides[1], ""
+		if end := strings.IndexAny(to, ":：])"); end >= 0 {
+			to, inline = to[:end], strings.TrimLeft(to[end:], ":：])")
+		}
+		if isLanguage(strings.TrimSuffix(to, " translation")) {
 			return sides[0] + " -> " + to, strings.TrimSpace(inline + "\n" + rest), true
 		}
 	}
@@ -279,13 +331,31 @@ func (r *reader) above() (instructions, text string, ok bool) {
 // unfenced returns a text without the fences around it.
 func unfenced(text string) string {
 	for _, fence := range fences {
-		if at := fence.open.FindStringIndex(text[:min(len(text), longest)]); at != nil && at[0] == 0 {
-			if inner, ok := strings.CutSuffix(text[at[1]:], fence.end); ok {
+		if at := fence.open.FindStringSubmatchIndex(text[:min(len(text), longest)]); at != nil && at[0] == 0 {
+			if inner, after, ok := fenced(text, at, fence.end); ok && after == "" {
 				return strings.TrimSuffix(inner, "\n")
 			}
 		}
 	}
 	return text
+}
+
+// header returns the length of the lines that name languages at the start of a text: "From: English".
+func header(text string) (n int) {
+	for line := range strings.Lines(text) {
+		if m := named.FindStringSubmatch(line); m == nil || m[1] == "" && !isLanguage(m[2]) {
+			break
+		}
+		n += len(line)
+	}
+	return n
+}
+
+// isLabel reports whether a line is the label of a text or of a translation.
+func isLabel(line string) bool {
+	line = strings.Trim(line, space+"#*")
+	name, ok := strings.CutSuffix(strings.ReplaceAll(line, "：", ":"), ":")
+	return ok && len(line) < longestLabel && (isLanguage(name) || after.MatchString(line) || label.FindString(line) == line)
 }
 
 // isLanguage reports whether a text is the name of a language, or its code.
@@ -302,8 +372,8 @@ func (p pair) none() bool { return len(p.to) == 0 }
 
 // Words before the names of languages in instructions. The names themselves are looked up in a table.
 var (
-	fromWord = regexp.MustCompile(`(?i)\b(?:source|input|from|original)[ _-]?(?:language|lang|locale)["']?[ :=：]+(?:is )?|\bin (?:locale|language)[ =:]+|\bfrom[ :]+` + noise + `|(?:从|由|将|把)(?:以下|下面的?|这段)?`)
-	toWord   = regexp.MustCompile(`(?i)\b(?:target|output|destination|to)[ _-]?(?:language|lang|locale)["']?[ :=：]+(?:is )?|\b(?:in)?to[ :]+` + noise + `|\bprofessional |(?:翻译|译)(?:成|为|到)\s*|目标语言(?:是|为)?[：:]?\s*|专业的`)
+	fromWord = regexp.MustCompile(`(?i)\b(?:source|input|from|original)[ _-]?(?:language|lang|locale)["']?[ :=：]+(?:is )?|\b(?:source|src)[ \t]*[:=：]\s*|\bin (?:locale|language)[ =:]+|\bfrom[ :]+` + noise + `|(?:从|由|将|把)(?:以下|下面的?|这段)?`)
+	toWord   = regexp.MustCompile(`(?i)\b(?:target|output|destination|to)[ _-]?(?:language|lang|locale)["']?[ :=：]+(?:is )?|\b(?:target|tgt)[ \t]*[:=：]\s*|\b(?:in)?to[ :]+` + noise + `|\bprofessional |(?:翻译|译)(?:成|为|到)\s*|目标语言(?:是|为)?[：:]?\s*|专业的`)
 	between  = regexp.MustCompile(`(?i)[ \t](?:in)?to[ \t]|` + arrow.String())
 )
 

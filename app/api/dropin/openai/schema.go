@@ -32,6 +32,15 @@ type schema struct {
 	Closed     jsontext.Value     `json:"additionalProperties"`
 	Enum       jsontext.Value     `json:"enum"`
 	Const      jsontext.Value     `json:"const"`
+	Pattern    jsontext.Value     `json:"pattern"`
+	Format     jsontext.Value     `json:"format"`
+	Longest    jsontext.Value     `json:"maxLength"`
+	Most       *int               `json:"maxItems"`
+}
+
+// restricts reports whether a schema restricts what a text says, which no translation heeds.
+func (s *schema) restricts() bool {
+	return s.Enum != nil || s.Const != nil || s.Pattern != nil || s.Format != nil || s.Longest != nil
 }
 
 // readFormat reads response_format of a chat, or text.format of a response, whose schema is beside its type.
@@ -135,7 +144,7 @@ func (s *schema) is(kind string) bool {
 // fits reports whether a value has the form of a schema. A schema that restricts what a text says does not fit any value.
 func (s *schema) fits(value any, in match, depth int) bool {
 	*in.left--
-	if s = s.resolve(in); s == nil || depth == 0 || *in.left < 0 || s.Enum != nil || s.Const != nil {
+	if s = s.resolve(in); s == nil || depth == 0 || *in.left < 0 || s.restricts() {
 		return false
 	}
 	if s.AnyOf != nil {
@@ -151,7 +160,7 @@ func (s *schema) fits(value any, in match, depth int) bool {
 	case string:
 		return s.is("string")
 	case []any:
-		return s.is("array") && (s.Items == nil || !slices.ContainsFunc(value, func(item any) bool { return !s.Items.fits(item, in, depth-1) }))
+		return s.is("array") && (s.Most == nil || len(value) <= *s.Most) && (s.Items == nil || !slices.ContainsFunc(value, func(item any) bool { return !s.Items.fits(item, in, depth-1) }))
 	case map[string]any:
 		for name, item := range value {
 			if inner, ok := s.Properties[name]; ok && !inner.fits(item, in, depth-1) || !ok && s.Closed.String() == "false" {
@@ -195,7 +204,7 @@ func (s *schema) shape(out *splitter, value any, text string) bool {
 		at = inner.resolve(in)
 	}
 	switch {
-	case at == nil || at.Enum != nil || at.Const != nil || at.AnyOf != nil || at.Type == nil:
+	case at == nil || at.restricts() || at.AnyOf != nil || at.Type == nil:
 		return false
 	case at.is("string"):
 		out.quoted(text)
@@ -210,7 +219,7 @@ func (s *schema) shape(out *splitter, value any, text string) bool {
 	case item.fits("", in, mostDepth):
 		texts, ok := textsOf(value, text)
 		out.list(texts)
-		return ok
+		return ok && (at.Most == nil || len(texts) <= *at.Most)
 	}
 	return item.objects(out, value, in)
 }
