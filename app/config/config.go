@@ -78,7 +78,7 @@ type Config struct {
 	Offline    Switch `env:"HF_HUB_OFFLINE" envDefault:"false" help:"never use the network for weights"`
 
 	Shortlist Switch `env:"SHORTLIST" envDefault:"true" help:"use the lexical shortlists of models that have them, such as Firefox's"`
-	Scripts   Choice `env:"TARGET_SCRIPTS" envDefault:"auto" help:"limit the letters of translations to the scripts of the target language and to what the source has: faster the more languages a model has; int8 on CPUs only. false: no limit; auto and true: for models of several languages that this version exported, and true warns of others" use:"auto, true or false"`
+	Scripts   Choice `env:"TARGET_SCRIPTS" envDefault:"auto" help:"limit the letters of translations to the scripts of the target language and to what the source has: faster the more languages a model has; int8 on CPUs only. false: no limit; auto and true: for models of several languages that this version exported; older exports are warned of, by true all others too" use:"auto, true or false"`
 	Beams     int    `env:"NUM_BEAMS" envDefault:"0" use:"0 to 1024" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's number"`
 	MaxLength int    `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"maximum tokens in the translation of a sentence; 0: the checkpoint's limit, or 200 if it has none"`
 

@@ -105,6 +105,11 @@ func targetScripts(cfg config.Config, m *model.Manifest) bool {
 	return cfg.Scripts != config.No && m.Scripts != nil && m.Scripts.Rules == model.ScriptRules
 }
 
+// isOlder reports whether an export of an earlier version has to be made again for what [targetScripts] says.
+func isOlder(cfg config.Config, m *model.Manifest) bool {
+	return cfg.Scripts != config.No && m.Scripts != nil && m.Scripts.Rules != model.ScriptRules
+}
+
 func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, tok *tokenizer.Tokenizer, decoding engine.Config) (*engine.Engine, int64, error) {
 	workers, threads := cfg.Share(m.Spec, runtime.GOMAXPROCS(0))
 	share, err := c.cores.Join(threads)
@@ -115,8 +120,8 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	opts := cpu.Options{Threads: threads, Verify: cfg.Verify, NoShortlist: !bool(cfg.Shortlist)}
 	if targetScripts(cfg, m) {
 		opts.Scripts, opts.Within = language.Scripts, tok.Within
-	} else if cfg.Scripts == config.Yes {
-		decoding.Log.Warn("TARGET_SCRIPTS has no effect on this model: it needs several languages, PRECISION=int8 and an export by this version", "model", m.Source)
+	} else if cfg.Scripts == config.Yes || isOlder(cfg, m) {
+		decoding.Log.Warn("TARGET_SCRIPTS has no effect on this model: it needs several languages, PRECISION=int8 and an export by this version; if it has both, pull it again", "model", m.Source)
 	}
 	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)

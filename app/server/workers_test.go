@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/config"
 	"dragoman/model"
 	"dragoman/model/cpu"
 	"dragoman/model/cuda"
@@ -113,4 +114,13 @@ func TestTargetScripts(t *testing.T) {
 			assert.Equal(t, c.warned, strings.Contains(log.String(), "TARGET_SCRIPTS has no effect"))
 		})
 	}
+}
+
+// Exports of earlier versions are warned of unless TARGET_SCRIPTS is false.
+func TestOlderExports(t *testing.T) {
+	older, current := &model.Manifest{Scripts: &model.Scripts{}}, &model.Manifest{Scripts: &model.Scripts{Rules: model.ScriptRules}}
+	assert.True(t, isOlder(config.Config{Scripts: config.Automatic}, older))
+	assert.False(t, isOlder(config.Config{Scripts: config.No}, older))
+	assert.False(t, isOlder(config.Config{Scripts: config.Automatic}, current))
+	assert.False(t, isOlder(config.Config{Scripts: config.Automatic}, &model.Manifest{}), "a model that needs no scripts")
 }
