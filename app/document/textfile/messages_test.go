@@ -85,4 +85,8 @@ func TestMemoryOfAnotherLanguage(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got, from)
 	}
+	var told []string
+	_, err := rewritten(t, kindNamed(t, "tmx"), text, document.Options{From: "en", To: "ru", Left: func(page, n int, reason string) { told = document.AddLeft(told, page, n, reason) }}, strings.ToUpper)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1 units without a variant in the source language"}, told)
 }

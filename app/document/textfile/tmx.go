@@ -10,6 +10,7 @@ import (
 // tmx translates translation memories: a unit without the target language gets a variant in it, or its empty variant a text.
 func tmx(p *pass) {
 	var u tmxUnit
+	others := 0 // units without a text in the source language
 	from := p.options.From
 	xmlFormat{"tmx", "is no TMX", func(x *xmlReader, e *xmlElement) {
 		if lang := e.attribute("srclang"); p.options.From == "" && lang != "" && lang != "*all*" && (e.name == "header" || e.name == "tu") {
@@ -24,10 +25,16 @@ func tmx(p *pass) {
 			u.segment = *e
 		case e.name == "tuv" && u.segment.start > e.start:
 			u.add(*e, from, p.options.To)
-		case e.name == "tu" && e.start == u.start && u.source.end > 0:
+		case e.name != "tu" || e.start != u.start || u.source.end == 0:
+		case p.options.From != "" && !u.isIn(p.options.From):
+			others++
+		default:
 			u.fill(x)
 		}
 	}}.read(p)
+	if others > 0 && p.options.Left != nil {
+		p.options.Left(0, others, "units without a variant in the source language")
+	}
 }
 
 // tmxUnit is the current unit.
@@ -48,6 +55,12 @@ func (u *tmxUnit) add(e xmlElement, from, to string) {
 	}
 }
 
+// isIn reports whether the source is in a language, or has none.
+func (u *tmxUnit) isIn(lang string) bool {
+	own := u.source.attribute("lang")
+	return own == "" || isLanguage(own, lang)
+}
+
 // isLanguage reports whether two codes are of one language, Chinese in one script.
 func isLanguage(code, other string) bool {
 	a, b := language.Base(strings.ReplaceAll(code, "_", "-")), language.Base(strings.ReplaceAll(other, "_", "-"))
@@ -56,8 +69,8 @@ func isLanguage(code, other string) bool {
 
 // fill translates the unit if it has no text in the target language.
 func (u *tmxUnit) fill(x *xmlReader) {
-	isNew, lang := u.target.end == 0, u.source.attribute("lang")
-	if x.options.From != "" && lang != "" && !isLanguage(lang, x.options.From) || !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" {
+	isNew := u.target.end == 0
+	if !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" {
 		return
 	}
 	switch translation, isChanged := x.content(&u.text, x.translate); {
