@@ -2,10 +2,7 @@ package server
 
 import (
 	"context"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"dragoman/model/repository"
@@ -44,13 +41,10 @@ func (t *translation) watch(ctx context.Context) {
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	hangUp := make(chan os.Signal, 1)
-	signal.Notify(hangUp, syscall.SIGHUP)
-	defer signal.Stop(hangUp)
 	watching.Go(func() { t.repositories.Watch(ctx, t.snapshot, scanEvery, t.update) })
 	for {
 		select {
-		case <-hangUp:
+		case <-t.hangUp:
 			t.update(t.repositories.Scan())
 		case <-ctx.Done():
 			return

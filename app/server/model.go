@@ -8,7 +8,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -48,6 +50,7 @@ type translation struct {
 	repositories *repository.Scanner // nil: none
 	puller       *puller             // nil: no models are fetched on demand
 	snapshot     repository.Snapshot // snapshot of the repositories at the start
+	hangUp       chan os.Signal      // SIGHUP, at which repositories are scanned
 	// work decodes the sentences that gateways queue until ctx is done, and finishes the sentences that it has taken within the
 	// time for shutting down; nil in a process that is no worker.
 	work    func(ctx context.Context, refresh func())
@@ -80,7 +83,12 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 	metrics := catalog.NewMetrics(registry)
 	if len(l.cfg.Repositories) > 0 {
 		t.catalog = l.newCatalog(backends, metrics, t.puller)
-		t.repositories = repository.NewScanner(l.cfg.Repositories)
+		t.repositories, t.hangUp = repository.NewScanner(l.cfg.Repositories), make(chan os.Signal, 1)
+		signal.Notify(t.hangUp, syscall.SIGHUP) // before the service answers, because the signal would end the process
+		t.closes(func() error {
+			signal.Stop(t.hangUp)
+			return nil
+		})
 		t.snapshot = t.repositories.Scan()
 		t.update(t.snapshot)
 		if err := t.catalog.Preload(ctx); err != nil {

@@ -237,6 +237,15 @@ func TestServiceWithoutModels(t *testing.T) {
 	}
 }
 
+// SIGHUP does not end a process that has yet to begin to follow its repositories.
+func TestHangUpAtTheStart(t *testing.T) {
+	b, err := loaderOf(t, &program{environ: environment("DEVICE=cpu", "MODEL_REPOSITORY="+t.TempDir()), stderr: io.Discard, loadRuntime: (&openings{}).load}).load(t.Context(), nil)
+	require.NoError(t, err)
+	hangUp(t)
+	assert.Equal(t, syscall.SIGHUP, <-b.hangUp)
+	require.NoError(t, b.Close())
+}
+
 // hangUp sends this process SIGHUP, at which it scans its repositories.
 func hangUp(t *testing.T) {
 	t.Helper()
