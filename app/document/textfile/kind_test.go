@@ -129,7 +129,7 @@ func TestSegments(t *testing.T) {
 		"quotation in a list":              {"markdown", "- > one\n  > two", []string{"one two"}},
 		"code between tags of templates":   {"markdown", "{% highlight ruby %}\nputs it\n\nputs that\n{% endhighlight %}\nOne\n\n  {{< highlight go >}}\nputs it\n{{< /highlight >}}\n\n{% raw %}\nTwo {% endraw %} {{< highlight go >}}x y{{< /highlight >}}\n", []string{"One"}},
 		"attributes of a block":            {"markdown", "One\n{: .a #b }\n\n1. Two\n{ .annotate }\n\n# Three\n{:toc}\n{name} four\n", []string{"One", "Two", "Three", "{name} four"}},
-		"lines of pandoc":                  {"markdown", "% One\n% Two\n\n| Three\n|   four\n\n(@) Five\n(@a) six\nseven\n\n+---+\n| x |\n+===+\n", []string{"One", "Two", "Three", "four", "Five", "six", "seven"}},
+		"lines of pandoc":                  {"markdown", "% One\n% Two\n\n| Three\n|   four\n\n(@) Five\n(@a) six\nseven\n\n+---+\n| x |\n+===+\n\nEight\n+---+\n| y |\n+===+\n", []string{"One", "Two", "Three", "four", "Five", "six", "seven", "Eight"}},
 		"containers with content":          {"markdown", "One\n!!! note \"Two\"\n\n    Three\n\n    - four\n\n            code here\n    !!! tip\n        Five\n=== \"Six\"\n    Seven\n\nEight\n??? danger \"\"\n=== Nine\n", []string{"One", "Two", "Three", "four", "Five", "Six", "Seven", "Eight", "=== Nine"}},
 		"cue in another language":          {"vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nOne <lang fr>un</lang>\n\n00:02.000 --> 00:03.000\n<lang fr>deux</lang>\n", []string{"One <lang fr>un</lang>", "<lang fr>deux</lang>"}},
 		"times of words":                   {"lrc", "[00:01.00] <00:01.00> One <00:02.00> two\n", []string{"One <00:02.00> two"}},

@@ -158,8 +158,8 @@ func (m *markdownFile) block(n ast.Node) {
 		})
 	}
 	for i := range n.Lines().Len() {
-		if gridBorder.MatchString(m.raw(n.Lines().At(i))) {
-			return
+		if gridBorder.MatchString(m.raw(n.Lines().At(i))) { // the rest is a table
+			break
 		}
 		l, breaks := m.line(n.Lines().At(i))
 		raw := m.in(l)
