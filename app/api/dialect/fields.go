@@ -81,6 +81,8 @@ func readFields(c *gin.Context) (Fields, error) {
 		} else {
 			fields.object, err = parseObject(raw)
 		}
+	case media == "application/x-www-form-urlencoded" && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")): // as curl -d sends it
+		err = Refuse("Invalid request: the body looks like JSON, and Content-Type is that of a form: send application/json")
 	case media == "application/x-www-form-urlencoded":
 		fields.form, err = parseForm(string(raw))
 	case media == "multipart/form-data":
