@@ -115,17 +115,24 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	}
 }
 
-// hasBraces reports whether a translation has the braces that the text has, where others would break the message.
-func (f formatter) hasBraces(text, translation string) bool {
+// keepsBraces reports whether a translation has the braces of the text, where others would break the message.
+func (f formatter) keepsBraces(text, translation string) bool {
 	if f != flutter && !icuChoice.MatchString(text) && !choiceStart.MatchString(text) {
 		return true
 	}
 	depth := 0
-	isClosed := strings.ContainsFunc(translation, func(r rune) bool {
-		depth += strings.Count("{", string(r)) - strings.Count("}", string(r))
-		return depth < 0
-	})
-	return !isClosed && strings.Count(text, "{") == strings.Count(translation, "{") && strings.Count(text, "}") == strings.Count(translation, "}")
+	for i := range len(translation) {
+		switch translation[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return strings.Count(text, "{") == strings.Count(translation, "{") && strings.Count(text, "}") == strings.Count(translation, "}")
 }
 
 // translateMF2 translates the patterns of a message of MessageFormat 2. A variant for one without the number is for 1 only if the

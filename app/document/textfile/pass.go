@@ -112,7 +112,7 @@ func (p *pass) segment(text string) string {
 	if translation == plain {
 		return text
 	}
-	if !p.formatter.hasBraces(plain, translation) {
+	if !p.formatter.keepsBraces(plain, translation) {
 		p.looks.Check(p.options.Fits(fmt.Errorf("%w: a brace of a message came in or is missing", markup.ErrLost)))
 		return text
 	}
