@@ -209,6 +209,8 @@ func TestChainIsCancelled(t *testing.T) {
 			time.AfterFunc(after, func() { cancel(gone) })
 			_, err := c.Translate(ctx, texts("One.", "Two.", "Three."))
 			require.ErrorIs(t, err, gone)
+			_, err = c.Translate(ctx, texts("One.", "Two.", "Three."))
+			require.ErrorIs(t, err, gone, "also before anything is planned")
 		})
 	}
 }

@@ -25,7 +25,7 @@ func (s *Service) validate(ctx context.Context, req Request) error {
 			return recordError(CodeInvalidText, req.First+i, r, "the text is not UTF-8")
 		}
 		if n, err := Text.Characters(ctx, r.Text); err != nil {
-			return err
+			return context.Cause(ctx)
 		} else if n > s.cfg.MaxChars {
 			return recordError(CodeTextTooLong, req.First+i, r,
 				"the text has %d characters, at most %d are allowed: split it into several records", n, s.cfg.MaxChars)
