@@ -1,7 +1,7 @@
 // Package checkpoint reads the tensors and the description of a checkpoint of one of the networks of package model/family: Hugging
 // Face's model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards, with an adapter of the library
-// peft merged if there is one; a model of CTranslate2's converters, see package model/ctranslate2; or, after [Convert], a model in
-// Marian's formats, of Firefox or Opus-MT.
+// peft merged if there is one; a model of CTranslate2's converters, see package model/ctranslate2; or, after [Convert], a model of
+// Firefox's, in Marian's format.
 //
 // [Open] reads headers and checks that the tensors are exactly those of the sizes. [Tensor.ReadFloat32] then streams values from the
 // file, so a checkpoint of many gigabytes needs a few kilobytes of memory. Files are hostile: sizes are checked before anything is

@@ -15,6 +15,7 @@ var otherForms = []struct{ file, advice string }{
 	{".gguf", "weights of llama.cpp: name the checkpoint that they were made of"},
 	{"tf_model.h5", "weights of TensorFlow: load them with transformers 4 and from_tf=True, and save them with save_pretrained()"},
 	{"flax_model.msgpack", "weights of Flax: load them with transformers 4 and from_flax=True, and save them with save_pretrained()"},
+	{".npz", "weights of Marian: convert them with CTranslate2's ct2-opus-mt-converter, and name the folder that it writes, with source.spm and target.spm in it"},
 	{"rust_model.ot", "weights of rust-bert: name the checkpoint that they were made of"},
 	{".pt", "weights of fairseq or of a training: convert them with transformers' script of the model's family (convert_…_original_to_pytorch.py)"},
 	{".pth", "weights of a training: save the model with save_pretrained()"},

@@ -21,6 +21,7 @@ func TestOtherForms(t *testing.T) {
 		"flax_model.msgpack":                               "from_flax=True",
 		"1.2B_last_checkpoint.pt":                          "weights of fairseq or of a training",
 		"onnx/model.onnx":                                  "an export to ONNX by another program",
+		"opus.npz":                                         "opus.npz has weights of Marian: convert them with CTranslate2's ct2-opus-mt-converter",
 		"openvino_encoder_model.xml":                       "an export to OpenVINO",
 		"last-checkpoint/model-00001-of-00002.safetensors": "the folder last-checkpoint has weights: name that",
 	} {

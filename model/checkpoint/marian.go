@@ -142,10 +142,10 @@ func (i marianItem) check() error {
 func (m marianModel) need(name string, kind uint64, shape ...int) (marianItem, error) {
 	item, ok := m[name]
 	if !ok {
-		return item, fmt.Errorf("the model has no %s, which Firefox's and Opus-MT's have: it is another kind of network", name)
+		return item, fmt.Errorf("the model has no %s, which Firefox's have: it is another kind of network", name)
 	}
 	if item.kind != kind {
-		return item, fmt.Errorf("%s has the type %#x: only Firefox's models, whose matrices are of 8 bits (intgemm8), and Opus-MT's in 32 bits are supported", name, item.kind)
+		return item, fmt.Errorf("%s has the type %#x: only Firefox's models are supported, whose matrices are of 8 bits (intgemm8)", name, item.kind)
 	}
 	fits := len(item.shape) == len(shape)
 	for i := 0; fits && i < len(shape); i++ {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 
 	"dragoman/model"
-	"dragoman/model/family"
 	"dragoman/model/firefox"
 	"dragoman/tokenizer/spm"
 )
@@ -45,7 +44,7 @@ func convertFirefox(dir string, names []string, out string) error {
 			return fmt.Errorf("%s: %w", lists, err)
 		}
 	}
-	config, generation := s.settingsOf(family.Bergamot, 1)
+	config, generation := s.settings()
 	if s.list.Targets > 0 {
 		config["shortlist_first"], config["shortlist_words"], config["shortlist_targets"] = s.list.First, s.list.Words, s.list.Targets
 	}

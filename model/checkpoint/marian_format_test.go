@@ -110,7 +110,7 @@ func TestShortlistRefuses(t *testing.T) {
 	require.NoError(t, err)
 	items, err := parseMarian(bytes.NewReader(modelFile(t)), int64(len(modelFile(t))))
 	require.NoError(t, err)
-	s, err := newNetwork(items, marianIntgemm8)
+	s, err := newNetwork(items)
 	require.NoError(t, err)
 	require.NoError(t, s.shortlist(bytes.NewReader(whole), int64(len(whole))))
 	assert.Equal(t, 20, s.list.First)
@@ -180,7 +180,7 @@ func FuzzMarian(f *testing.F) {
 			_, err := io.Copy(io.Discard, item.data)
 			require.NoError(t, err)
 		}
-		s, err := newNetwork(items, marianIntgemm8)
+		s, err := newNetwork(items)
 		if err != nil {
 			return
 		}

@@ -10,13 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
-// network is a network of Marian's: a student of 8 bits with recurrent units in the decoder, or one of 32 bits with attention.
+// network is a student that Marian has trained, in 8 bits with recurrent units in the decoder.
 type network struct {
 	items            marianModel
-	kind             uint64 // type of the matrices
-	activation       string
 	width, heads     int
 	encoder, decoder int // layers
 	ffn, decoderFFN  int
@@ -29,25 +28,22 @@ type network struct {
 	weights // the tensors have Hugging Face's names
 }
 
-// networkSettings are the supported values of Marian's settings, by the kind of a network's matrices; 0: any.
-var networkSettings = []struct {
-	kind   uint64
+// studentSettings are the supported values of Marian's settings.
+var studentSettings = []struct {
 	name   string
 	values []string
 }{
-	{0, "type", []string{"transformer"}}, {0, "transformer-preprocess", []string{""}}, {0, "transformer-postprocess", []string{"dan"}},
-	{0, "transformer-postprocess-emb", []string{"d", ""}}, {0, "transformer-postprocess-top", []string{""}}, {0, "transformer-ffn-depth", []string{"2"}},
-	{0, "transformer-train-position-embeddings", []string{"false"}}, {0, "transformer-no-projection", []string{"false"}},
-	{0, "transformer-tied-layers", []string{"[]"}}, {0, "transformer-no-affine", []string{"false"}},
-	{0, "lemma-dim-emb", []string{"0"}}, {0, "input-types", []string{"[]"}},
-	{marianIntgemm8, "transformer-ffn-activation", []string{"relu"}}, {marianIntgemm8, "transformer-decoder-autoreg", []string{"rnn"}},
-	{marianIntgemm8, "dec-cell", []string{"ssru"}}, {marianIntgemm8, "dec-cell-base-depth", []string{"2"}},
-	{marianIntgemm8, "transformer-rnn-projection", []string{"false"}},
-	{marianFloat, "transformer-ffn-activation", []string{"relu", "swish"}}, {marianFloat, "transformer-decoder-autoreg", []string{"self-attention"}},
+	{"type", []string{"transformer"}}, {"transformer-preprocess", []string{""}}, {"transformer-postprocess", []string{"dan"}},
+	{"transformer-postprocess-emb", []string{"d", ""}}, {"transformer-postprocess-top", []string{""}}, {"transformer-ffn-depth", []string{"2"}},
+	{"transformer-train-position-embeddings", []string{"false"}}, {"transformer-no-projection", []string{"false"}},
+	{"transformer-tied-layers", []string{"[]"}}, {"transformer-no-affine", []string{"false"}},
+	{"lemma-dim-emb", []string{"0"}}, {"input-types", []string{"[]"}},
+	{"transformer-ffn-activation", []string{"relu"}}, {"transformer-decoder-autoreg", []string{"rnn"}},
+	{"dec-cell", []string{"ssru"}}, {"dec-cell-base-depth", []string{"2"}}, {"transformer-rnn-projection", []string{"false"}},
 }
 
-// newNetwork reads the settings and sizes of a network with matrices of a kind.
-func newNetwork(items marianModel, kind uint64) (*network, error) {
+// newNetwork reads the settings and sizes of a network.
+func newNetwork(items marianModel) (*network, error) {
 	raw, err := items.settings()
 	if err != nil {
 		return nil, err
@@ -56,25 +52,22 @@ func newNetwork(items marianModel, kind uint64) (*network, error) {
 	if err := yaml.Unmarshal(raw, &settings); err != nil {
 		return nil, fmt.Errorf("special:model.yml: %w", err)
 	}
-	for _, s := range networkSettings {
+	for _, s := range studentSettings {
 		value, ok := settings[s.name]
-		if got := fmt.Sprint(value); (s.kind == 0 || s.kind == kind) && ok && value != nil && !slices.Contains(s.values, got) {
-			return nil, fmt.Errorf("%s is %.40q: only Firefox's students, of which it is %q, and Opus-MT's networks are supported", s.name, got, s.values[0])
+		if got := fmt.Sprint(value); ok && value != nil && !slices.Contains(s.values, got) {
+			return nil, fmt.Errorf("%s is %.40q: only Firefox's students, of which it is %q, are supported", s.name, got, s.values[0])
 		}
 	}
-	s := &network{items: items, kind: kind, source: "Wemb", target: "Wemb", activation: "relu", weights: weights{tensors: map[string]Tensor{}}}
-	if activation, ok := settings["transformer-ffn-activation"].(string); ok {
-		s.activation = activation
-	}
+	s := &network{items: items, source: "Wemb", target: "Wemb", weights: weights{tensors: map[string]Tensor{}}}
 	if _, ok := items["Wemb"]; !ok {
 		s.source, s.target = "encoder_Wemb", "decoder_Wemb"
 	}
-	table, err := items.need(s.target, kind, 0, 0)
+	table, err := items.need(s.target, marianIntgemm8, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	s.targets, s.width = table.shape[0], table.shape[1]
-	if table, err = items.need(s.source, kind, 0, s.width); err != nil {
+	if table, err = items.need(s.source, marianIntgemm8, 0, s.width); err != nil {
 		return nil, err
 	}
 	s.sources = table.shape[0]
@@ -90,7 +83,7 @@ func newNetwork(items marianModel, kind uint64) (*network, error) {
 		*size.into = n
 	}
 	for layer, into := range map[string]*int{"encoder_l1": &s.ffn, "decoder_l1": &s.decoderFFN} {
-		w, err := items.need(layer+"_ffn_W1", kind, s.width, 0)
+		w, err := items.need(layer+"_ffn_W1", marianIntgemm8, s.width, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -98,12 +91,6 @@ func newNetwork(items marianModel, kind uint64) (*network, error) {
 	}
 	if s.width > model.LimitWidth || max(s.ffn, s.decoderFFN) > model.LimitFFN {
 		return nil, fmt.Errorf("the model is %d wide, its feed-forward networks %d: at most %d and %d are supported", s.width, max(s.ffn, s.decoderFFN), model.LimitWidth, model.LimitFFN)
-	}
-	if kind == marianFloat {
-		if _, own := items["decoder_ff_logit_out_W"]; own {
-			return nil, errors.New("the LM head is a matrix of its own: only those that are the embedding are supported")
-		}
-		return s, nil
 	}
 	head, ok := items["none_QuantMultA"]
 	if !ok {
@@ -130,7 +117,7 @@ func (s *network) readTensors() error {
 	if err := s.matrix(embedding, s.target, s.targets, d, s.alpha, 1); err != nil {
 		return err
 	}
-	if err := s.floats(LogitsBias, "decoder_ff_logit_out_b", 1, s.targets, 1, s.targets+1); err != nil {
+	if err := s.vector(LogitsBias, "decoder_ff_logit_out_b", s.targets, 1, s.targets+1); err != nil {
 		return err
 	}
 	for i := range s.encoder {
@@ -150,9 +137,6 @@ func (s *network) readTensors() error {
 
 // mixing finds the tensors of a decoder's layer that mix the tokens of a translation.
 func (s *network) mixing(from, to string) error {
-	if s.kind == marianFloat {
-		return s.attention(from+"self", to+"self_attn")
-	}
 	d := s.width
 	s.add(zeros(Parameter{to + "ssru.candidate.bias", []int{d}}))
 	return cmp.Or(
@@ -190,17 +174,9 @@ func (s *network) norm(to, from string) error {
 	return cmp.Or(s.vector(to+".weight", from+"_ln_scale", s.width), s.vector(to+".bias", from+"_ln_bias", s.width))
 }
 
-// layer finds the tensors of a linear layer, whose 8-bit matrix is [out, in] in the file, and a 32-bit matrix [in, out]. An input
-// is quantized once for all layers that use it; if the alphas of these layers differ, by the alpha that cuts off least.
+// layer finds the tensors of a linear layer, whose matrix is [out, in] in the file. An input is quantized once for all layers that
+// use it; if the alphas of these layers differ, by the alpha that cuts off least.
 func (s *network) layer(to, w, b string, in, out int, same ...string) error {
-	if s.kind == marianFloat {
-		item, err := s.items.need(w, marianFloat, in, out)
-		if err != nil {
-			return err
-		}
-		s.add(Tensor{Name: to + ".weight", DType: F32, Shape: []int{out, in}, data: transposed{item.data, int64(in), int64(out)}})
-		return s.vector(to+".bias", b, out)
-	}
 	var alpha float32
 	for i, name := range append([]string{w}, same...) {
 		item, ok := s.items[name+"_QuantMultA"]
@@ -224,11 +200,8 @@ func (s *network) layer(to, w, b string, in, out int, same ...string) error {
 	return s.vector(to+".bias", b, out)
 }
 
-// matrix finds a matrix, of 8 bits with its scales, and appends rows of zeros.
+// matrix finds a matrix with its scale, and appends rows of zeros.
 func (s *network) matrix(to, from string, rows, cols int, alpha float32, more int) error {
-	if s.kind == marianFloat {
-		return s.floats(to, from, rows, cols, rows+more, cols)
-	}
 	item, ok := s.items[from]
 	if !ok || item.kind != marianIntgemm8 || item.elements() != int64(rows)*int64(cols) {
 		_, err := s.items.need(from, marianIntgemm8, rows, cols)
@@ -246,13 +219,13 @@ func (s *network) matrix(to, from string, rows, cols int, alpha float32, more in
 	return nil
 }
 
-// vector finds a vector.
-func (s *network) vector(to, from string, n int) error { return s.floats(to, from, 1, n, n) }
-
-// floats finds a matrix of 32 bits, as a tensor of this shape, with zeros after its elements.
-func (s *network) floats(to, from string, rows, cols int, shape ...int) error {
-	item, err := s.items.need(from, marianFloat, rows, cols)
+// vector finds a vector of n numbers, as a tensor of this shape, by default [n], with zeros after its elements.
+func (s *network) vector(to, from string, n int, shape ...int) error {
+	item, err := s.items.need(from, marianFloat, 1, n)
 	if err == nil {
+		if len(shape) == 0 {
+			shape = []int{n}
+		}
 		s.add(Tensor{Name: to, DType: F32, Shape: shape, data: item.part(4)})
 	}
 	return err
@@ -263,22 +236,22 @@ func (s *network) add(t Tensor) { s.tensors[t.Name] = t }
 // maxPositions is the maximum length of a source or translation, which the network does not limit.
 const maxPositions = 512
 
-// settingsOf returns the config.json and generation_config.json of a model_type.
-func (s *network) settingsOf(modelType string, beams int) (config, generation map[string]any) {
+// settings returns the config.json and generation_config.json.
+func (s *network) settings() (config, generation map[string]any) {
 	pad := s.targets
 	config = map[string]any{
-		"model_type": modelType, "d_model": s.width, "vocab_size": s.sources, "decoder_vocab_size": pad + 1,
+		"model_type": family.Bergamot, "d_model": s.width, "vocab_size": s.sources, "decoder_vocab_size": pad + 1,
 		"share_encoder_decoder_embeddings": s.source == s.target, "tie_word_embeddings": true, "scale_embedding": true,
 		"encoder_layers": s.encoder, "encoder_attention_heads": s.heads, "encoder_ffn_dim": s.ffn,
 		"decoder_layers": s.decoder, "decoder_attention_heads": s.heads, "decoder_ffn_dim": s.decoderFFN,
-		"activation_function": s.activation, "max_position_embeddings": maxPositions,
+		"activation_function": "relu", "max_position_embeddings": maxPositions,
 		"pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos, "bos_token_id": s.eos,
 	}
 	if s.source == s.target {
 		config["vocab_size"] = pad + 1
 	}
 	return config, map[string]any{
-		"num_beams": beams, "max_length": maxPositions, "pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos,
+		"num_beams": 1, "max_length": maxPositions, "pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos,
 		"bad_words_ids": [][]int{{pad}}, "renormalize_logits": true,
 	}
 }

@@ -37,10 +37,10 @@ func firefoxConfig(dir string, _ settings, files, languages []string) (c tokeniz
 // Bergamot is the model_type of Firefox's models.
 const Bergamot = "bergamot"
 
-// bergamotParts reads the parts of Marian's students, whose decoder has recurrent units.
+// bergamotParts reads the parts of Marian's students: other positions and norms than MarianMTModel's, and recurrent units in the decoder.
 func bergamotParts(o *object.Fields, spec *model.Spec) {
-	marianOwnParts(o, spec)
-	spec.Recurrent = true
+	marianParts(o, spec)
+	spec.Positions, spec.Epsilon, spec.Recurrent = model.PlainPositions, 1e-6, true
 	if targets := o.Integer("shortlist_targets", 0, model.LimitShortlist, 0); targets > 0 {
 		spec.Shortlist = model.Shortlist{First: o.Integer("shortlist_first", 0, spec.VocabSize, 0),
 			Words: o.Integer("shortlist_words", 0, model.LimitVocab, 0), Targets: targets}

@@ -86,13 +86,9 @@ func marianDirections(files model.Files, s settings, name string, set Directions
 	return d.completed(s, cardDirections(card), name)
 }
 
-// MarianNPZ is the model_type of Opus-MT's models in Marian's own form, as package model/checkpoint converts them.
-const MarianNPZ = "marian-npz"
-
-// marianNetworks are the networks of MarianMTModel and of Marian.
+// marianNetworks are the networks of MarianMTModel.
 var marianNetworks = []*Network{
 	{modelType: "marian", models: "Opus-MT", classes: []string{"Marian"}, fixed: marianSettings, parts: marianParts, ReadsPositions: true},
-	{modelType: MarianNPZ, fixed: marianSettings, parts: marianOwnParts},
 }
 
 var marianSettings = []setting{
@@ -120,10 +116,4 @@ func marianParts(o *object.Fields, spec *model.Spec) {
 	spec.EOS = parseEOS(o, last, 0)
 	spec.BOS = int64(o.Integer("bos_token_id", 0, last, int(spec.EOS)))
 	spec.DecoderStart = int64(o.Integer("decoder_start_token_id", 0, last, int(spec.Pad)))
-}
-
-// marianOwnParts reads the parts of Marian, which has other positions and norms than MarianMTModel.
-func marianOwnParts(o *object.Fields, spec *model.Spec) {
-	marianParts(o, spec)
-	spec.Positions, spec.Epsilon = model.PlainPositions, 1e-6
 }

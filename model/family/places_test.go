@@ -23,7 +23,8 @@ var formats = []string{"dragoman/model/ctranslate2", "dragoman/model/firefox"}
 var mayName = map[string]struct{ names, reason string }{
 	"model/ctranslate2/":              {"ctranslate2", "reads files in the form of CTranslate2"},
 	"model/checkpoint/ctranslate2.go": {"ctranslate2", "reads weights in the form of CTranslate2"},
-	"model/checkpoint/marian*":        {"marian|opus|firefox|bergamot", "reads files in Marian's formats, of Firefox and Opus-MT"},
+	"model/checkpoint/marian*":        {"marian|firefox|bergamot", "reads files in Marian's format"},
+	"model/checkpoint/forms.go":       {"marian|opus|ctranslate2", "says how weights in other forms are converted"},
 	"model/firefox/":                  {"firefox", "finds files in the form of Firefox"},
 	"model/source/firefox.go":         {"firefox", "Firefox's models come from an index of Mozilla's"},
 	"model/bundled/bundled.go":        {"m2m100", "advises a model"},

@@ -39,7 +39,7 @@ func Complete(t testing.TB, checkpoint string) string {
 	t.Helper()
 	complete := t.TempDir()
 	for _, dir := range []string{Bundled(), checkpoint} {
-		for _, pattern := range []string{model.PieceModelFile, model.VocabFile, "*.spm", "target_vocab.json", "*config.json", "*.safetensors*", "*.bin", "*.npz", "*_vocabulary.*", "*metadata.json"} {
+		for _, pattern := range []string{model.PieceModelFile, model.VocabFile, "*.spm", "target_vocab.json", "*config.json", "*.safetensors*", "*.bin", "*_vocabulary.*", "*metadata.json"} {
 			if dir != checkpoint && pattern[0] == '*' {
 				continue
 			}
