@@ -43,16 +43,14 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) {
 func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = drawingKey(raw), raisedInDrawing.MatchString(raw)
-		r.declare(drawingRunLanguage, raw)
+		r.marks, r.own = marksOf(raw[:strings.IndexByte(raw, '>')+1], "lang"), r.Open+raw
+		r.marks[1], r.marks[2] = r.marks[0], r.marks[0]
 		r.open(w.drawingProperties(raw))
 	}
 	w.run(p, start, look, func(r *run, t xmlpart.Token) {
 		if t.Name == named("a", "t") {
-			if raw, text := w.content(p, t); w.isForeign(r.marked, text) {
-				p.Special(r.own + raw + r.Close)
-			} else {
-				p.Text(r.Style, text)
-			}
+			raw, text := w.content(p, t)
+			w.text(p, r, text, raw)
 			return
 		}
 		raw := w.taken(p, t)

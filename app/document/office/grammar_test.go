@@ -246,18 +246,18 @@ func TestSortParts(t *testing.T) {
 
 func TestTarget(t *testing.T) {
 	for _, c := range []struct{ to, word, drawing, odf string }{
-		{"", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="en-US" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
-		{"no language", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="en-US" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
-		{"fr", `<w:lang w:val="fr-FR" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="fr-FR" altLang="ja"/>`, `<a fo:language="fr" fo:country="FR" style:language-asian="ja" style:country-asian="JP"/>`},
-		{"zh-Hant", `<w:lang w:val="en-US" w:eastAsia="zh-TW" w:bidi="ar-SA"/>`, `<a:rPr lang="zh-TW" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="zh" style:country-asian="TW"/>`},
-		{"he", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="he-IL"/>`, `<a:rPr lang="he-IL" altLang="ja"/>`, `<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
+		{"", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="en-US" altLang="ja"/>`, `<style:text-properties fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
+		{"no language", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="en-US" altLang="ja"/>`, `<style:text-properties fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
+		{"fr", `<w:lang w:val="fr-FR" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`, `<a:rPr lang="fr-FR" altLang="ja"/>`, `<style:text-properties fo:language="fr" fo:country="FR" style:language-asian="ja" style:country-asian="JP"/>`},
+		{"zh-Hant", `<w:lang w:val="en-US" w:eastAsia="zh-TW" w:bidi="ar-SA"/>`, `<a:rPr lang="zh-TW" altLang="ja"/>`, `<style:text-properties fo:language="en" fo:country="US" style:language-asian="zh" style:country-asian="TW"/>`},
+		{"he", `<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="he-IL"/>`, `<a:rPr lang="he-IL" altLang="ja"/>`, `<style:text-properties fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`},
 	} {
 		to := newTarget(c.to)
 		assert.Equal(t, c.word, to.word(`<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>`))
 		assert.Equal(t, c.drawing, to.drawing(`<a:rPr lang="en-US" altLang="ja"/>`))
-		assert.Equal(t, c.odf, to.odf(`<a fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`))
+		assert.Equal(t, c.odf, to.odf(`<style:text-properties fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`))
 	}
-	assert.Equal(t, `<a fo:language="zxx" fo:country="none"/>`, newTarget("fr").odf(`<a fo:language="zxx" fo:country="none"/>`))
+	assert.Equal(t, `<style:text-properties fo:language="zxx" fo:country="none"/>`, newTarget("fr").odf(`<style:text-properties fo:language="zxx" fo:country="none"/>`))
 }
 
 func TestKept(t *testing.T) {

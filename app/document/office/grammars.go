@@ -60,12 +60,13 @@ var (
 	odfContentGrammar = each("text", "p h", (*walker).odfParagraph).with(
 		each("text", "tracked-changes", (*walker).verbatim), each("table", "tracked-changes", (*walker).verbatim),
 		each("table", "table-cell covered-table-cell", (*walker).odfCell),
-		each("style", "style default-style page-layout", (*walker).readStyle),
+		each("style", "style default-style page-layout", (*walker).readStyle), each("office", "automatic-styles", (*walker).automaticStyles),
 		each("presentation", "footer-decl header-decl", (*walker).plain),
 		each("draw", "frame custom-shape g", (*walker).odfShape),
 	).withLabels("text", odfTextLabels).withLabels("table", odfTableLabels).withLabels("form", odfFormLabels)
 	// odfGrammar is the grammar of OpenDocument. LibreOffice writes the displayed cells of a chart into its descriptions, which stay.
-	odfGrammar = odfContentGrammar.with(each("office", "chart", inside(odfContentGrammar)), each("svg", "title desc", also(document.AlsoAlt, (*walker).plain)))
+	odfGrammar     = odfContentGrammar.with(each("office", "chart", inside(odfContentGrammar)), each("svg", "title desc", also(document.AlsoAlt, (*walker).plain)))
+	odfNamedStyles = each("style", "style", (*walker).learnStyle)
 	// odfStylesGrammar is the grammar of styles.xml, whose master pages have headers, footers and shapes.
 	odfStylesGrammar = odfGrammar.with(each("draw", "frame custom-shape", (*walker).odfMasterShape))
 )

@@ -1,9 +1,12 @@
 package office
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/language"
@@ -35,11 +38,12 @@ func newTarget(code string) target {
 	return t
 }
 
-// The places of languages. zxx marks text without a language, such as code.
+// The places of languages.
 var (
 	wordLanguage    = regexp.MustCompile(`<(?:\w+:)?lang(?:\s[^<>]*)?/?>`)
 	drawingLanguage = regexp.MustCompile(`(\slang\s*=\s*)(?:"[^"<]*"|'[^'<]*')`)
-	odfLanguage     = regexp.MustCompile(`(\s(?:fo|style):(language|country)(-asian|-complex)?=)"([^"<]*)"`)
+	odfLanguage     = regexp.MustCompile(`<style:text-properties[^<>]*>`)
+	odfDialect      = regexp.MustCompile(`\s(?:style:rfc-language-tag|(?:fo|style):script)(-asian|-complex)?="[^"<]*"`)
 )
 
 // word sets the language in properties of Word.
@@ -52,29 +56,71 @@ func (t target) word(raw string) string {
 	})
 }
 
-// The language of letters in properties of a run.
-var (
-	wordRunLanguage    = regexp.MustCompile(`<(?:\w+:)?lang\s(?:[^<>]*\s)?(?:\w+:)?val\s*=\s*["']([\w-]+)["']`)
-	drawingRunLanguage = regexp.MustCompile(`^<[^<>]*\slang\s*=\s*["']([\w-]+)["']`)
-)
+// marks are the languages that a run declares: of letters, of East Asian characters, and of other scripts.
+type marks [3]string
 
-// declare records the language that the properties of a run declare. The run has its start tag.
-func (r *run) declare(pattern *regexp.Regexp, properties string) {
-	if m := pattern.FindStringSubmatch(properties); m != nil {
-		r.marked, r.own = m[1], r.Open+properties
+// marksOf returns the languages in the attributes of a tag, by their names.
+func marksOf(tag string, names ...string) (m marks) {
+	for _, a := range attribute.FindAllStringSubmatch(tag, -1) {
+		for i, name := range names {
+			if a[2] == name {
+				m[i] = a[3][1 : len(a[3])-1]
+			}
+		}
 	}
+	return m
+}
+
+// within returns the languages of a text that declares m, in one that declares other languages.
+func (m marks) within(around marks) marks {
+	for i, code := range m {
+		m[i] = cmp.Or(code, around[i])
+	}
+	return m
+}
+
+// isForeign reports whether a code is of another language than the source.
+func (w *walker) isForeign(code string) bool {
+	from := w.options.From
+	return from != "" && code != "" && code != "none" && code != "zxx" && language.Group(code) != language.Group(from)
+}
+
+// mark returns the language, other than the source's, that a run declares for a text by its first letter, or "".
+func (w *walker) mark(m marks, text string) string {
+	at := strings.IndexFunc(text, unicode.IsLetter)
+	if at < 0 {
+		at = 0
+	}
+	r, _ := utf8.DecodeRuneInString(text[at:])
+	code := m[0]
+	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo):
+		code = m[1]
+	case r >= 0x590 && r < 0x1100 && !unicode.In(r, unicode.Georgian), r >= 0x1780 && r < 0x1800: // from Hebrew to Myanmar, Khmer
+		code = m[2]
+	}
+	if !w.isForeign(code) {
+		return ""
+	}
+	return code
+}
+
+// text adds a text of a run, which raw is within the run's own markup.
+func (w *walker) text(p *paragraph, r *run, text, raw string) {
+	if code := w.mark(r.marks, text); code != "" {
+		p.Marked(r.Style, text, code, r.own+raw+r.ownEnd)
+		return
+	}
+	p.Text(r.Style, text)
 }
 
 // sure is the confidence from which the detected language of a text counts: single words such as Conclusion are below it.
 const sure = 0.75
 
-// isForeign reports whether a text is in the language that its run declares, and not in the source language. Word declares languages
-// by the keyboard also for texts in others, so that the text must be in it too.
-func (w *walker) isForeign(marked, text string) bool {
+// isIn reports whether a text is in the language that its run declares, and not in the source language. Word declares languages by the
+// keyboard also for texts in others, so that the text must be in it too.
+func (w *walker) isIn(marked, text string) bool {
 	from, code := language.Base(w.options.From), language.Base(marked)
-	if marked == "" || from == "" || language.Group(from) == language.Group(code) {
-		return false
-	}
 	d := w.detectors[code]
 	if d == nil {
 		var err error
@@ -98,22 +144,26 @@ func (t target) drawing(raw string) string {
 	return drawingLanguage.ReplaceAllString(raw, `${1}"`+t.language+"-"+t.region+`"`)
 }
 
-// odf sets the language in a style of OpenDocument.
+// odf sets the language in a style of OpenDocument. Default styles get one, but text without a language (zxx), such as code, does not.
 func (t target) odf(raw string) string {
-	suffix := map[string]string{"val": "", "eastAsia": "-asian", "bidi": "-complex"}[t.attribute]
+	space, suffix := "fo:", map[string]string{"val": "", "eastAsia": "-asian", "bidi": "-complex"}[t.attribute]
 	if t.language == "" || strings.Contains(raw, `"zxx"`) {
 		return raw
 	}
-	raw = t.odfDirection(raw)
-	return odfLanguage.ReplaceAllStringFunc(raw, func(attribute string) string {
-		m := odfLanguage.FindStringSubmatch(attribute)
-		value := t.language
-		if m[2] == "country" {
-			value = t.region
+	if suffix != "" {
+		space = "style:"
+	}
+	isDefault := strings.HasPrefix(raw, "<style:default-style")
+	return odfLanguage.ReplaceAllStringFunc(t.odfDirection(raw), func(tag string) string {
+		if !isDefault && !strings.Contains(tag, ":language"+suffix+`="`) || strings.Contains(tag, ":language"+suffix+`="none"`) {
+			return tag
 		}
-		if m[3] != suffix || m[4] == "none" {
+		tag = odfDialect.ReplaceAllStringFunc(tag, func(attribute string) string {
+			if odfDialect.FindStringSubmatch(attribute)[1] == suffix {
+				return ""
+			}
 			return attribute
-		}
-		return m[1] + `"` + value + `"`
+		})
+		return xmlpart.SetAttribute(xmlpart.SetAttribute(tag, space+"language"+suffix, t.language), space+"country"+suffix, t.region)
 	})
 }

@@ -31,8 +31,37 @@ func (w *walker) odfStyle(name string) odfStyle {
 func (w *walker) readStyle(start xmlpart.Token, out sink) {
 	w.changed(start, out, func(raw string) string {
 		w.noteStyle(start, raw)
+		if w.noteLanguages(start, raw) {
+			return raw
+		}
 		return w.to.odf(raw)
 	})
+}
+
+// automaticStyles copies the styles of a part's own texts.
+func (w *walker) automaticStyles(start xmlpart.Token, out sink) {
+	w.automatic = true
+	w.inner(start, out)
+	w.automatic = false
+}
+
+// learnStyle remembers the languages of a named style, for other parts.
+func (w *walker) learnStyle(start xmlpart.Token, _ sink) { w.noteLanguages(start, w.bounded(start)) }
+
+// noteLanguages remembers the languages that a style declares, and reports whether its texts may be in another language than the source.
+// Named styles of paragraphs, which may declare the language of a template's author, do not count.
+func (w *walker) noteLanguages(start xmlpart.Token, raw string) bool {
+	family, name := start.Attribute("family"), start.Attribute("name")
+	if name == "" || !w.automatic && family != "text" || len(w.languages) >= maxStyles || len(name) > maxName {
+		return false
+	}
+	m := marksOf(odfLanguage.FindString(raw), "language", "language-asian", "language-complex").within(w.languages[family+" "+start.Attribute("parent-style-name")])
+	if m == (marks{}) {
+		return false
+	}
+	w.languages[family+" "+name] = m
+	w.remembered += len(name) + rememberedCost
+	return w.isForeign(m[0]) || m[0] == "" && (w.isForeign(m[1]) || w.isForeign(m[2]))
 }
 
 func (w *walker) noteStyle(start xmlpart.Token, raw string) {

@@ -12,8 +12,9 @@ import (
 // odfParagraph rewrites a text:p or a text:h.
 func (w *walker) odfParagraph(start xmlpart.Token, out sink) {
 	p := w.begin(start)
-	p.keep = isCode(w.odfStyle(start.Attribute("style-name")).parent)
-	p.tail = w.odfContent(p, &run{}, start)
+	name := start.Attribute("style-name")
+	p.keep = isCode(w.odfStyle(name).parent)
+	p.tail = w.odfContent(p, &run{marks: w.languages["paragraph "+name].within(w.cell)}, start)
 	p.keep = p.keep || w.isKept(p.own)
 	w.end(p, out, func(text string) string { return odfText(text, p.prefix) })
 }
@@ -33,7 +34,7 @@ func (w *walker) odfContent(p *paragraph, around *run, start xmlpart.Token) (end
 		if around.opaque {
 			p.Special(around.around(escape(text)))
 		} else {
-			p.Text(around.Style, text)
+			w.text(p, around, text, odfText(text, p.prefix))
 		}
 	})
 }
@@ -47,7 +48,7 @@ func (w *walker) odfInline(p *paragraph, around *run, start xmlpart.Token) {
 		w.odfPlaceholder(p, around, start)
 	case start.Name == named("text", "a"), odfTextFields[start.Name], isTextReference(start):
 		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides if spans are moved into them
-		end := w.odfContent(p, &run{opaque: around.opaque}, start)
+		end := w.odfContent(p, &run{opaque: around.opaque, marks: around.marks}, start)
 		p.Close(end + around.Close)
 	case start.Name == named("text", "ruby"):
 		w.reading(p, around, start, "ruby-base", func(base xmlpart.Token) {
@@ -149,6 +150,8 @@ var severalSpaces = regexp.MustCompile("  +")
 // odfCell copies a cell. Its paragraphs display its value: they are translated if the value is a text and not the result of a
 // formula.
 func (w *walker) odfCell(start xmlpart.Token, out sink) {
+	defer func(around marks) { w.cell = around }(w.cell)
+	w.cell = w.languages["table-cell "+start.Attribute("style-name")]
 	kind := start.Attribute("value-type")
 	if (kind == "" || kind == "string") && start.Attribute("formula") == "" {
 		w.shown(start, out, []string{"string-value"})
@@ -189,11 +192,13 @@ func (w *walker) odfMasterShape(start xmlpart.Token, out sink) {
 // odfSpan returns the run of a span, inside the run around it.
 func (w *walker) odfSpan(around *run, start xmlpart.Token) *run {
 	style := w.odfStyle(start.Attribute("style-name"))
-	inner := &run{Style: around.Style, opaque: around.opaque || isCode(style.parent)}
+	end := "</" + xmlpart.NameOf(string(start.Raw)) + ">"
+	inner := &run{Style: around.Style, opaque: around.opaque || isCode(style.parent),
+		marks: w.languages["text "+start.Attribute("style-name")].within(around.marks), own: around.own + string(start.Raw), ownEnd: end + around.ownEnd}
 	if style.key == "" && !inner.opaque {
 		return inner // the span only records when its text was edited
 	}
 	inner.Style = tagged.Style{Key: around.Key + "\x00" + style.key, Open: around.Open + string(start.Raw),
-		Close: "</" + xmlpart.NameOf(string(start.Raw)) + ">" + around.Close, Raised: around.Raised || style.raised}
+		Close: end + around.Close, Raised: around.Raised || style.raised}
 	return inner
 }

@@ -154,6 +154,9 @@ func (k kind) odfParts(a *archive.Archive) (map[string]part, error) {
 			}
 		case base == "styles.xml":
 			parts[name] = part{text: odfStylesGrammar}
+			if name == base {
+				parts[name] = part{text: odfStylesGrammar, names: odfNamedStyles}
+			}
 		case name == "meta.xml":
 			parts[name] = part{text: propertyGrammar}
 		}

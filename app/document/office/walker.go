@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"strings"
 
@@ -48,6 +49,9 @@ type walker struct {
 	fields     fields
 	keep       map[string]bool // texts that stay because formulas refer to them
 	styles     map[string]odfStyle
+	languages  map[string]marks // of styles of OpenDocument, by their families and names
+	automatic  bool             // the current styles are automatic ones
+	cell       marks            // the languages of the current cell
 
 	// Of the passes over a workbook:
 	book   *workbook
@@ -80,13 +84,14 @@ type rewriting func(w *walker, start xmlpart.Token, out sink)
 
 // newLearner returns a walker for the passes that learn which texts of a document stay.
 func newLearner(ctx context.Context) *walker {
-	return &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook(), shownPaths: map[string]bool{}}
+	return &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook(), shownPaths: map[string]bool{}, languages: map[string]marks{}}
 }
 
 // rewriter returns a walker that rewrites a part. It keeps the texts that w has learnt, and shares the paths of stores with the
 // walkers of other parts.
 func (w *walker) rewriter(g grammar, o document.Options, t document.Translate) *walker {
-	return &walker{ctx: w.ctx, grammar: g, keep: w.keep, book: w.book, shownPaths: w.shownPaths, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(w.ctx)}
+	return &walker{ctx: w.ctx, grammar: g, keep: w.keep, book: w.book, shownPaths: w.shownPaths, styles: map[string]odfStyle{}, languages: maps.Clone(w.languages),
+		to: newTarget(o.To), options: o, translate: t.Within(w.ctx)}
 }
 
 // look runs work, which ends at the first error; see [char.Looks].
@@ -315,6 +320,7 @@ type paragraph struct {
 func (w *walker) begin(start xmlpart.Token) *paragraph {
 	w.paragraphs++
 	p := &paragraph{Paragraph: tagged.New(), prefix: xmlpart.PrefixOf(string(start.Raw)), space: true}
+	p.IsIn = w.isIn
 	p.head.Write(start.Raw)
 	return p
 }
@@ -384,9 +390,10 @@ func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string) {
 // run holds the markup around a text of a paragraph.
 type run struct {
 	tagged.Style
-	opaque bool   // its text is code, or symbols of a font
-	marked string // the language of its letters that it declares
-	own    string // its unchanged markup, if it declares one
+	opaque bool // its text is code, or symbols of a font
+	marks  marks
+	own    string // its unchanged markup, with its language
+	ownEnd string
 	opened strings.Builder
 }
 
@@ -406,6 +413,7 @@ func (w *walker) repeats(r *run) { w.size += len(r.Open) + len(r.Close) }
 func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token)) {
 	r := &run{Style: tagged.Style{Close: "</" + xmlpart.NameOf(string(start.Raw)) + ">"}}
 	r.open(string(start.Raw))
+	r.ownEnd = r.Close
 	looked := false
 	w.inside(p, start, func(t xmlpart.Token) {
 		isProperties := t.Name == named(start.Name.Space, "rPr")

@@ -165,7 +165,7 @@ func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) {
 func (w *walker) wordRun(p *paragraph, start xmlpart.Token) {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
-		r.declare(wordRunLanguage, raw)
+		r.marks, r.own = marksOf(wordLanguage.FindString(raw), "val", "eastAsia", "bidi"), r.Open+raw
 		r.open(w.to.directed(w.to.word(raw), p.prefix, "rPr", "rtl", behindRTL))
 		r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 	}
@@ -225,9 +225,7 @@ func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) {
 	switch {
 	case r.opaque:
 		p.Special(r.around(raw))
-	case w.isForeign(r.marked, text):
-		p.Special(r.own + raw + r.Close)
 	default:
-		p.Text(r.Style, text)
+		w.text(p, r, text, raw)
 	}
 }

@@ -26,6 +26,9 @@ type Style struct {
 
 // Paragraph is built from start to end by the methods that add to it.
 type Paragraph struct {
+	// IsIn reports whether a text is in a language with which it is marked; see [Paragraph.Marked]. nil: none is.
+	IsIn func(language, text string) bool
+
 	root   node
 	opened []*node // groups that are not closed yet, from the root on
 	floats strings.Builder
@@ -64,7 +67,8 @@ type node struct {
 	kind     kind
 	text     string // of text, and of a line break that is written as text
 	style    Style  // of text, ending and styled
-	raw      string // of special, and of an ending that is markup: the markup
+	raw      string // of special, and of an ending that is markup: the markup; of a marked text: its markup if it stays
+	language string // of a text that is marked as one in another language
 	mark     string // links the two ends of a range, "" for other specials
 	opens    bool
 	ordered  bool // a special that keeps its order among ordered ones
@@ -96,7 +100,10 @@ const (
 const long = 256
 
 // Text adds a text.
-func (p *Paragraph) Text(style Style, t string) {
+func (p *Paragraph) Text(style Style, t string) { p.Marked(style, t, "", "") }
+
+// Marked adds a text that is marked as one in a language. It stays as raw if it is in that language, with the marked texts beside it.
+func (p *Paragraph) Marked(style Style, t, language, raw string) {
 	if t == "" {
 		return
 	}
@@ -104,11 +111,11 @@ func (p *Paragraph) Text(style Style, t string) {
 		p.base.WriteString(t)
 	}
 	list := p.top().children
-	if n := len(list) - 1; n >= 0 && list[n].kind == text && list[n].style.Key == style.Key && len(list[n].text) < long {
+	if n := len(list) - 1; n >= 0 && language+list[n].language == "" && list[n].kind == text && list[n].style.Key == style.Key && len(list[n].text) < long {
 		list[n].text += t
 		return
 	}
-	p.add(&node{kind: text, style: style, text: t})
+	p.add(&node{kind: text, style: style, text: t, language: language, raw: raw})
 }
 
 // Break adds a line break, written as markup in its style, or as the text t if markup is "".

@@ -20,7 +20,7 @@ type segment struct {
 
 // segment returns the text to translate, or nil if there is none.
 func (p *Paragraph) segment() *segment {
-	p.root.children = formulas(undivided(pair(p.root.children)))
+	p.root.children = formulas(undivided(pair(p.foreign(p.root.children))))
 	p.lost = wholeWords(&p.root)
 	if p.root.count() != letters {
 		return nil
@@ -45,6 +45,48 @@ func (p *Paragraph) segment() *segment {
 	s.tag(&out, inner)
 	s.text = out.String()
 	return s
+}
+
+// mostBetween is the maximum number of parts without words between two marked texts that are judged as one.
+const mostBetween = 8
+
+// foreign returns a list in which the texts that are in the language with which they are marked are specials. Texts with the same mark
+// are judged as one, with what is between them.
+func (p *Paragraph) foreign(list []*node) (out []*node) {
+	for i := 0; i < len(list); i++ {
+		n := list[i]
+		n.children = p.foreign(n.children)
+		if out = append(out, n); n.language == "" || p.IsIn == nil {
+			continue
+		}
+		end := i + 1
+		for k := end; k < len(list) && k <= end+mostBetween && (list[k].language == n.language || list[k].joins()); k++ {
+			if list[k].language == n.language {
+				end = k + 1
+			}
+		}
+		var whole strings.Builder
+		for _, part := range list[i:end] {
+			whole.WriteString(part.text)
+		}
+		if p.IsIn(n.language, whole.String()) {
+			for _, part := range list[i:end] {
+				if part.language != "" {
+					part.kind = special
+				}
+			}
+			out[len(out)-1] = together(list[i:end:end])
+		} else {
+			out = append(out, list[i+1:end]...)
+		}
+		i = end - 1
+	}
+	return out
+}
+
+// joins reports whether a node may stand within a phrase in another language.
+func (n *node) joins() bool {
+	return n.mark == "" && n.language == "" && (n.kind == special || n.kind == text && wordsOf(n.text) < digits)
 }
 
 // only returns the group that has all words of a list, or nil.
