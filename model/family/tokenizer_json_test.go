@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
 
 	"dragoman/model"
 )
@@ -59,6 +61,9 @@ func TestTokenizerJSON(t *testing.T) {
 				if test.family != nllb && strings.ContainsAny(row.Text, "<_") {
 					continue // the library finds special tokens in texts, of which they are pieces to it
 				}
+				if droppedMark.MatchString(row.Text) {
+					continue
+				}
 				ids, err := tok.Encode("en", "fr", row.Text)
 				require.NoError(t, err)
 				if test.family == t5 {
@@ -68,6 +73,25 @@ func TestTokenizerJSON(t *testing.T) {
 				assert.Equal(t, row.Decoded, tok.Decode(ids), "%.200q", row.Text)
 			}
 		})
+	}
+}
+
+// droppedMark matches the marks that tokenizers 0.23.3 drops: one on a space, and the second of two on a letter.
+var droppedMark = regexp.MustCompile(`[▁\x{3000}]\p{M}|\p{L}\p{M}{2}`)
+
+// A decomposed text, as macOS and PDF files have it, gets the ids of the composed one. With tokenizers 0.23.3 and transformers 5.23.0
+// Vietnamese loses its tones there: findings/tokenizers-drops-tones.sh.
+func TestDecomposedText(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.TokenizerFile), unzip(t, "recent.json.gz"), 0o600))
+	tok, err := nllb.Tokenizer(dir, nil)
+	require.NoError(t, err)
+	for _, text := range []string{"Cấm hút thuốc", "Tiếng Việt", "bốn", "ǘ", "ガイド", "한국어"} {
+		composed, err := tok.Encode("en", "fr", text)
+		require.NoError(t, err)
+		decomposed, err := tok.Encode("en", "fr", norm.NFD.String(text))
+		require.NoError(t, err)
+		assert.Equal(t, composed, decomposed, text)
 	}
 }
 

@@ -94,15 +94,6 @@ func (c *charsmap) longest(s string) (length int, replacement string) {
 	return length, c.replacement(value)
 }
 
-// shortest returns the replacement of the shortest rule that matches at the start of s.
-func (c *charsmap) shortest(s string) (replacement string, ok bool) {
-	c.walk(s, func(_ int, leaf unit) bool {
-		replacement, ok = c.replacement(leaf.value()), true
-		return false
-	})
-	return replacement, ok
-}
-
 // replacement returns the replacement of the rule with this value.
 func (c *charsmap) replacement(value uint32) string {
 	text, _, _ := strings.Cut(c.replacements[value:], "\x00")

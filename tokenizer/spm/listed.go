@@ -4,13 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 // Listed is a model of Hugging Face's library tokenizers: BPE with listed merges, or unigram. It is derived from a SentencePiece
-// model but splits some unusual texts differently: at other places where a piece can be merged in two ways, and with
-// [Precompiled] rules, which are applied differently.
+// model but splits some unusual texts differently, at other places where a piece can be merged in two ways.
 type Listed struct {
 	Pieces  []string        // by id
 	Unknown int32           // the id of the piece for unknown characters
@@ -117,8 +114,9 @@ func (l Listed) appendSpaced(dst []byte, text string) []byte {
 	return append(dst, text...)
 }
 
-// Precompiled returns a function that applies a precompiled character map like the library tokenizers: to each grapheme of fewer
-// than six bytes as a whole if a rule, the shortest that matches, matches its start; and to each other character by itself.
+// Precompiled returns a function that applies a precompiled character map as SentencePiece does, the longest rule first. The library
+// tokenizers 0.23.3 applies the shortest rule that matches the start of a grapheme and drops the rest, such as the tones of
+// decomposed Vietnamese letters.
 func Precompiled(raw []byte) (func(text string) string, error) {
 	rules, err := parseCharsmap(raw)
 	if err != nil {
@@ -126,21 +124,14 @@ func Precompiled(raw []byte) (func(text string) string, error) {
 	}
 	return func(text string) string {
 		var out strings.Builder
-		for clusters := graphemes.FromString(text); clusters.Next(); {
-			cluster := clusters.Value()
-			if len(cluster) < 6 {
-				if replacement, ok := rules.shortest(cluster); ok {
-					out.WriteString(replacement)
-					continue
-				}
+		for text != "" {
+			length, replacement := rules.longest(text)
+			if length == 0 {
+				_, length = utf8.DecodeRuneInString(text)
+				replacement = text[:length]
 			}
-			for _, r := range cluster {
-				replacement, ok := rules.shortest(string(r))
-				if !ok {
-					replacement = string(r)
-				}
-				out.WriteString(replacement)
-			}
+			out.WriteString(replacement)
+			text = text[length:]
 		}
 		return out.String()
 	}, nil
