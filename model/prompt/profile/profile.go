@@ -12,20 +12,18 @@
 //	      content: "Translate into {{.To.Name}}:\n\n{{.Text}}"
 //	  temperature: 0
 //
-// Templates are a part of Go's text/template, in which whitespace ({{- and -}}), comments, variables and scopes are as there:
+// Templates are written as those of Go's text/template, with trimmed white space ({{- and -}}) and comments, but have only:
 //
-//	{{.Text}} {{.To.Name}}                  the fields of [Question]; $ is the question, also within range and with
-//	"text" 5 true                           whole numbers only
-//	{{$to := index .To.Names 1}}            a variable, which does not change
+//	{{.Text}}                          the text to translate
+//	{{.From.Code}} {{.To.Name}}        a language's code and name in the profile; .Name2 is its second name, or else its first
+//	{{.Fault}}                         what was wrong with the last answer, see [prompt.Fault]; empty in the first try
+//	{{range .Terms}} {{.Source}} {{.Target}} {{end}}
+//	{{range .Examples}} {{.Source}} {{.Target}} {{end}}
+//	{{range .Before}} {{.}} {{end}}    the source texts before; $.Text is the text here too
 //	{{if A}} {{else if B}} {{else}} {{end}}
-//	{{with A}} {{else}} {{end}}
-//	{{range .Terms}} {{.Source}} {{end}}    also {{range $i, $term := .Terms}}, and {{else}} for an empty list
-//	and A B, or A B, not A                  of any values
-//	eq A B C, ne A B                        of texts, numbers, or true and false
-//	len A, index A 1                        of a list, len also of a text in bytes; index fails where the list has no such value
-//	eq (len .Before) 1, .Before | len       functions of functions
 //
-// [Parse] refuses anything else, in branches that are not taken, too.
+// A condition is a text or list that is not empty, eq .To.Code "zh" "yue" (one of these texts), or and, or, not of conditions, in
+// parentheses where there are several. [Parse] refuses anything else.
 package profile
 
 import (
@@ -77,6 +75,14 @@ type Language struct {
 	Code  string
 	Name  string // the first of Names
 	Names []string
+}
+
+// second returns the second name, or else the first.
+func (l Language) second() string {
+	if len(l.Names) < 2 {
+		return l.Name
+	}
+	return l.Names[1]
 }
 
 // Question is the data of a profile's templates.

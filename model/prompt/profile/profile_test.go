@@ -102,9 +102,9 @@ func TestParseRefuses(t *testing.T) {
 		languages + "request: [a]":                                                                    "messages are missing",
 		languages + "request: {temperature: 0}":                                                       "messages are missing",
 		languages + "request: {messages: [{content: Hello}]}":                                         "request: from en into fr no message has the text to translate",
-		languages + "request: {messages: [{content: \"{{.Txt}}\"}]}":                                  "line 2: .Txt: a value with .Before, .Examples, .Fault, .From, .Terms, .Text, .To, .Try has no .Txt",
+		languages + "request: {messages: [{content: \"{{.Txt}}\"}]}":                                  "line 2: .Txt: use texts such as .Text and .To.Name",
 		languages + "request: {messages: [{content: \"{{.Text\"}]}":                                   "line 2: unclosed action",
-		languages + "request: {messages: [{content: \"{{range .Terms}}{{.Name}}{{end}}{{.Text}}\"}]}": "line 2: .Name: a value with .Source, .Target has no .Name",
+		languages + "request: {messages: [{content: \"{{range .Terms}}{{.Name}}{{end}}{{.Text}}\"}]}": "line 2: .Name: use texts",
 		languages + "request: &a {messages: [*a]}":                                                    "aliases such as *name are not read",
 		languages + "request: {messages: [" + strings.Repeat("a,", maxNodes) + "]}":                   "more than 1000 values",
 	} {

@@ -1,17 +1,16 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"dragoman/model/prompt"
 )
 
 // node is a part of a request: a value that does not change, a template, a list or a mapping.
 type node interface {
-	render(data map[string]any, room *int) (any, error)
+	render(r *rendering) any
 }
 
 type (
@@ -20,45 +19,23 @@ type (
 	mapping  map[string]node
 )
 
+// rendering is a request in the making.
+type rendering struct {
+	*Question
+	room int // bytes left for the texts of templates
+}
+
+// errTooLong means that templates make more text than a request may have.
+var errTooLong = errors.New("request: the prompt is too long")
+
 // Request returns the body of a call, without the fields that do not depend on the profile. The caller may add fields.
 func (p *Profile) Request(q Question) (map[string]any, error) {
-	room := maxRequest
-	body, err := p.request.render(q.data(), &room)
-	if err != nil {
-		return nil, err
+	r := &rendering{&q, maxRequest}
+	body := p.request.render(r)
+	if r.room < 0 {
+		return nil, errTooLong
 	}
 	return body.(map[string]any), nil
-}
-
-// fullQuestion has one value in each list.
-var fullQuestion = Question{
-	From: Language{Names: []string{""}}, To: Language{Names: []string{""}},
-	Guide: prompt.Guide{Before: []string{""}, Terms: make([]prompt.Term, 1), Examples: make([]prompt.Example, 1)},
-}
-
-// data returns the values of a question by the names that templates have for them.
-func (q *Question) data() map[string]any {
-	language := func(l Language) any {
-		return map[string]any{"Code": l.Code, "Name": l.Name, "Names": list(l.Names, text)}
-	}
-	return map[string]any{
-		"From": language(q.From), "To": language(q.To), "Text": q.Text, "Before": list(q.Before, text),
-		"Terms":    list(q.Terms, func(t prompt.Term) any { return pair(t.Source, t.Target) }),
-		"Examples": list(q.Examples, func(e prompt.Example) any { return pair(e.Source, e.Target) }),
-		"Try":      q.Try, "Fault": string(q.Fault),
-	}
-}
-
-func text(s string) any { return s }
-
-func pair(source, target string) any { return map[string]any{"Source": source, "Target": target} }
-
-func list[T any](values []T, convert func(T) any) []any {
-	made := make([]any, len(values))
-	for i, v := range values {
-		made[i] = convert(v)
-	}
-	return made
 }
 
 // Language returns a language by its code. An unknown one is called by its code.
@@ -114,26 +91,20 @@ func compile(n *yaml.Node, nodes *int) (node, error) {
 	return nil, fmt.Errorf("line %d: request: use a mapping with messages; aliases such as *name are not read", n.Line)
 }
 
-func (c constant) render(map[string]any, *int) (any, error) { return c.value, nil }
+func (c constant) render(*rendering) any { return c.value }
 
-func (s sequence) render(data map[string]any, room *int) (any, error) {
+func (s sequence) render(r *rendering) any {
 	list := make([]any, len(s))
 	for i, inner := range s {
-		var err error
-		if list[i], err = inner.render(data, room); err != nil {
-			return nil, err
-		}
+		list[i] = inner.render(r)
 	}
-	return list, nil
+	return list
 }
 
-func (m mapping) render(data map[string]any, room *int) (any, error) {
+func (m mapping) render(r *rendering) any {
 	made := make(map[string]any, len(m))
 	for key, inner := range m {
-		var err error
-		if made[key], err = inner.render(data, room); err != nil {
-			return nil, err
-		}
+		made[key] = inner.render(r)
 	}
-	return made, nil
+	return made
 }
