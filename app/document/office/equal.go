@@ -12,10 +12,9 @@ import (
 
 // equals are the translations of a workbook's texts, without regard to case.
 type equals struct {
-	read     func(w *walker) error // reads the workbook for compared
-	compared map[string]bool       // the texts of the cells that formulas compare; nil: not yet read
-	chosen   map[string]string     // translations, by text
-	used     map[string]string     // texts, by translation
+	compared map[string]bool   // the texts of the cells that formulas compare
+	chosen   map[string]string // translations, by text
+	used     map[string]string // texts, by translation
 }
 
 // folded returns the start of a text without regard to case.
@@ -33,30 +32,15 @@ func (w *walker) consistent(text string, translate document.Translate) document.
 		chosen, isKnown := b.chosen[key]
 		user, isUsed := b.used[value]
 		switch {
+		case !b.compared[key]:
 		case isKnown && folded(html.UnescapeString(chosen)) != value:
-			if w.isCompared(key) {
-				return chosen, nil
-			}
+			return chosen, nil
 		case isUsed && user != key, w.keep[keptForm(value)]:
-			if w.isCompared(key) {
-				w.countKept(text)
-				return segment, nil
-			}
+			w.countKept(text)
+			return segment, nil
 		}
 		b.chosen[key], b.used[value] = translation, key
 		w.remembered += rememberedCost + len(translation) + len(key)
 		return translation, nil
 	}
-}
-
-// isCompared reports whether formulas compare a text, from [folded].
-func (w *walker) isCompared(text string) bool {
-	if w.book.compared == nil {
-		w.book.compared, w.book.shared = map[string]bool{}, map[int]bool{}
-		again := newLearner(w.ctx)
-		again.book, again.keep = w.book, w.keep
-		defer again.giveBack()
-		w.looks.Check(w.book.read(again))
-	}
-	return w.book.compared[text]
 }

@@ -1,134 +1,148 @@
 package office
 
 import (
-	"slices"
 	"strings"
 
 	"dragoman/app/budget"
 )
 
-// A workbook is read once. What its parts say is kept as facts, which are gone through until they tell no more.
+// A workbook is read once. Its formulas and the texts in its cells are kept until its names are known. Then the formulas are followed
+// until they tell no more.
 
-// facts are what the parts of a workbook say, in their order.
+// facts are what the sheets of a workbook say, in their order.
 type facts struct {
-	list    []fact
-	bytes   int
-	isWhole bool // the facts are complete: the parts need not be read again
-	isLost  bool // there are too many to keep
-	changes int  // of what a formula reads beside its own text: names, and cells that are criteria or compose texts
+	formulas []formula
+	texts    []cellText
+	bytes    int
 }
 
-// fact is a formula, a name, a source of pivot tables, or a text in a cell.
-type fact struct {
-	kind   factKind
-	number int // of a shared string
+// formula is a formula in a cell, a condition or a name.
+type formula struct {
 	sheet  string
 	at     area
 	text   string
-	name   string
-	reading
-	isRead bool
-	after  int // the number of changes before the reading
+	isText bool     // its result may be a text
+	name   string   // that it defines
+	reads  *reading // nil: the formula has not been scanned
 }
 
-type factKind uint8
-
-const (
-	formulaFact factKind = iota
-	textFormula          // a formula whose result may be a text
-	nameFact             // text is the formula
-	sourceFact           // text is the reference
-	sharedFact           // a cell with a shared string
-	textFact             // a cell with a text of its own
-)
-
-// maxFacts is the maximum memory of facts in bytes, and factCost that of one beside its texts.
-const maxFacts, factCost = 64 << 20, 256
-
-// tell keeps a fact, or acts on it if facts are not kept.
-func (w *walker) tell(f fact) {
-	b := &w.book.facts
-	f.sheet = w.sheet
-	if b.bytes > maxFacts && !b.isLost {
-		w.looks.Check(w.goThrough())
-		*b = facts{isLost: true}
-	}
-	if b.isLost {
-		w.act(&f)
-		return
-	}
-	b.list = append(b.list, f)
-	b.bytes += factCost + len(f.text) + len(f.name)
-	w.remembered += factCost + len(f.text) + len(f.name)
+// cellText is a text in a cell: a shared string, or one of its own.
+type cellText struct {
+	at     area
+	number int    // of a shared string; -1: none
+	text   string // of its own
 }
 
-// act notes what a fact tells.
-func (w *walker) act(f *fact) {
-	w.sheet = f.sheet
-	stays, compared := false, false
-	if f.kind >= sharedFact {
-		stays, compared = w.book.words.overlap(f.at), w.book.compared != nil && w.book.equal.overlap(f.at)
+// sharedUse tells for a shared string whether formulas read it in some cell, or compare it.
+type sharedUse struct{ stays, compared bool }
+
+// maxFacts is the maximum memory of facts in bytes: if there are more, all texts stay. factCost is that of one beside its texts,
+// areaCost that of an area that it reads.
+const maxFacts, factCost, areaCost = 256 << 20, 128, 64
+
+// pays counts the memory of facts, and reports whether it may be taken.
+func (w *walker) pays(bytes int) bool {
+	b := w.book
+	if b.bytes += bytes; b.bytes > maxFacts {
+		b.all, b.facts = true, facts{bytes: b.bytes}
 	}
-	switch f.kind {
-	case formulaFact, textFormula:
-		r := f.reading
-		if !f.isRead || f.after != w.book.facts.changes {
-			after := w.book.facts.changes
-			r = w.readingOf(f.text, f.at)
-			w.keepReading(f, r, after)
-		}
-		if f.kind == textFormula {
-			w.follow(r, f.at)
-		}
-	case nameFact:
-		w.define(f.name, f.text)
-	case sourceFact:
-		areas := w.book.named(strings.ToUpper(f.name), "")
-		if f.text != "" {
-			areas = append(areas, w.reference(f.at.sheet, f.text, corner{}))
-		}
-		w.reads(areas, true)
-	case textFact:
-		w.learnText(f.text, f.at, stays, compared)
-	case sharedFact:
-		if stays || compared {
-			w.book.shared[f.number] = true
-		} else if w.book.listed[f.number] {
-			w.grow(w.book.criteria, f.at)
+	if b.all {
+		return false
+	}
+	w.remembered += bytes
+	return true
+}
+
+// tellFormula keeps a formula that may depend on text.
+func (w *walker) tellFormula(text string, at area, isText bool) {
+	if isText || ofText(text) {
+		w.tell(formula{at: at, text: text, isText: isText})
+	}
+}
+
+// tellName keeps the formula of a name.
+func (w *walker) tellName(name, text string) { w.tell(formula{text: text, name: name}) }
+
+func (w *walker) tell(f formula) {
+	f.sheet, f.text = w.sheet, strings.TrimPrefix(strings.TrimPrefix(f.text, "of:"), "=")
+	if w.pays(factCost + len(f.text) + len(f.name)) {
+		w.book.formulas = append(w.book.formulas, f)
+	}
+}
+
+// tellText keeps a text of a cell.
+func (w *walker) tellText(at area, number int, text string) {
+	if w.pays(factCost + len(text)) {
+		w.book.texts = append(w.book.texts, cellText{at, number, text})
+	}
+}
+
+// followNames defines all names: a name may refer to a later one.
+func (w *walker) followNames() {
+	w.book.grown = true
+	for pass := 0; w.book.grown && pass < maxPasses; pass++ {
+		w.book.grown = false
+		for _, f := range w.book.formulas {
+			if w.sheet = f.sheet; f.name != "" {
+				w.looks.Check(budget.Work(w.ctx, len(f.text)))
+				w.define(f.name, f.text)
+			}
 		}
 	}
 }
 
-// areaCost is the memory of an area in bytes.
-const areaCost = 64
-
-// keepReading keeps what a formula reads, after a number of changes, if there is memory for that.
-func (w *walker) keepReading(f *fact, r reading, after int) {
-	b := &w.book.facts
-	more := areaCost * (len(r.areas) - len(f.areas))
-	if b.isLost || b.bytes+more > maxFacts {
-		return
+// followFormulas notes which cells formulas read, until they tell no more.
+func (w *walker) followFormulas() {
+	w.book.grown = true
+	for pass := 0; w.book.grown && !w.book.all; pass++ {
+		w.book.grown = false
+		for i := range w.book.formulas {
+			if w.book.all {
+				return
+			}
+			f := &w.book.formulas[i]
+			w.looks.Check(budget.Work(w.ctx, 1+len(f.text)))
+			w.follow(f)
+			w.looks.Check(w.pay(w.remembered))
+		}
+		w.book.all = w.book.all || pass >= maxPasses
 	}
-	r.areas = slices.Clip(slices.Clone(r.areas))
-	f.reading, f.isRead, f.after = r, true, after
-	b.bytes += more
-	w.remembered += more
 }
 
-// goThrough acts on all facts.
-func (w *walker) goThrough() error {
-	for i := range w.book.facts.list {
-		f := &w.book.facts.list[i]
-		if w.book.all {
-			break
-		}
-		if err := budget.Work(w.ctx, 1+len(f.text)); err != nil {
-			return err
-		}
-		w.act(f)
-		if err := w.pay(w.remembered); err != nil {
-			return err
+// followCriteria notes the cells whose texts are criteria.
+func (w *walker) followCriteria() {
+	for _, t := range w.book.texts {
+		w.looks.Past(1 + len(t.text))
+		if w.book.listed[t.number] || w.book.isCriterion(t.text) {
+			w.grow(w.book.criteria, t.at)
 		}
 	}
-	return nil
+}
+
+// followTexts notes the texts that formulas read, or compare.
+func (w *walker) followTexts() {
+	b := w.book
+	for _, t := range b.texts {
+		stays, compared := b.words.overlap(t.at), b.equal.overlap(t.at)
+		w.looks.Past(1 + len(t.text) + len(b.words[t.at.sheet]) + len(b.equal[t.at.sheet]))
+		switch {
+		case !stays && !compared:
+		case t.number < 0:
+			w.learnText(t.text, stays, compared)
+		default:
+			b.shared[t.number] = sharedUse{b.shared[t.number].stays || stays, b.shared[t.number].compared || compared}
+		}
+	}
+	w.looks.Check(w.pay(w.remembered))
+}
+
+// learnText notes a text that formulas read, or compare.
+func (w *walker) learnText(text string, stays, compared bool) {
+	if stays {
+		w.remember(text)
+	}
+	if key := folded(text); compared && !w.book.compared[key] {
+		w.book.compared[key] = true
+		w.remembered += rememberedCost + len(key)
+	}
 }

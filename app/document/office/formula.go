@@ -38,13 +38,21 @@ func set(words string) map[string]bool {
 }
 
 // formulaToken matches a text; a reference of OpenDocument, or of Excel; quotation marks of something else; a column of a table; a
-// name; or a sign. Whatever it looks at it matches, or leaves at once: the work is linear.
+// name; a comparison; or a number. Whatever it looks at it matches, or leaves at once: the work is linear.
 var formulaToken = regexp.MustCompile(`"((?:[^"]|"")*)"?` +
 	`|\[\$?('(?:[^']|'')+'|[^'.\[\]:]*)\.([^:.\[\]]+)(?::(?:[^\[\]]*\.)?([^:.\[\]]+))?\]` +
 	`|(?:('(?:[^']|'')+'|[\p{L}\p{N}_.]+(?::[\p{L}\p{N}_.]+)?)!)?(\$?[A-Za-z]{1,3}\$?\d+(?::\$?[A-Za-z]{1,3}\$?\d+)?\b|\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}\b|\$?\d+:\$?\d+\b)(?:[^(\w.]|$)` +
 	`|'(?:[^']|'')*` +
 	`|([\p{L}_\\][\p{L}\p{N}_.\\]*)(\(|(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]))?` +
-	`|(<>|<=|>=|[=<>])|(\d[\d.]*)|[&(){},;|*/^+-]`)
+	`|(<>|<=|>=|[=<>])|(\d[\d.]*)`)
+
+// formulaSigns are the other signs with a meaning, and oneSign is the match of one.
+const formulaSigns = "&(){},;|*/^+-"
+
+// booleans are the numbers of booleans, which are names or functions.
+var booleans = map[string]string{"TRUE": "1", "FALSE": "0"}
+
+var oneSign = append([]int{0, 1}, slices.Repeat([]int{-1}, 20)...)
 
 // maxDepth is the maximum depth of parentheses in a formula; a deeper one stands for all cells.
 const maxDepth = 100
@@ -56,7 +64,7 @@ type call struct {
 	argument int    // the first area of the current argument
 	first    string // what the first argument says, if it is one text or number
 	last     string // of the current argument: its texts and numbers
-	isWords  bool   // it depends on words
+	depends  use    // whether it depends on words
 	composed bool   // a text in the current argument is composed
 	joins    bool   // the current argument has &
 	isArray  bool   // the current argument is in braces, up to the next one
@@ -66,39 +74,63 @@ type call struct {
 
 // reading is what a formula reads, and what its result is.
 type reading struct {
-	areas       []area
+	areas       []area // its cells, also those that its result may come from
+	uses        []use
 	composed    bool // the result is a text that no cell has
 	isCriterion bool // the formula has a text that is a criterion
 }
 
-// readingOf notes which cells a formula reads, and the texts in it. at is the cells for which it is repeated.
-func (w *walker) readingOf(formula string, at area) (r reading) {
-	r.isCriterion = w.rememberTexts(formula)
-	r.areas, r.composed = w.scan(formula, corner{at.right - at.left, at.bottom - at.top})
-	return r
+// use is how a part of a formula reads cells: their words, or only whether they are equal to other texts.
+type use struct {
+	areas              []area
+	isWords            bool
+	composed, criteria []area // the words are read, too, if a text in these cells is composed, or a criterion
 }
 
-// follow notes that a result may be a text. If other formulas read it, the texts of which it is made are read likewise.
-func (w *walker) follow(r reading, at area) {
-	isWords := w.book.words.overlap(at)
-	if isWords || w.book.equal.overlap(at) {
+// read adds a use of cells.
+func (r *reading) read(areas []area, isWords bool) {
+	if len(areas) > 0 {
+		r.uses = append(r.uses, use{areas: slices.Clone(areas), isWords: isWords})
+	}
+}
+
+// follow notes what a formula reads. If other formulas read its result, the texts of which it is made are read likewise.
+func (w *walker) follow(f *formula) {
+	if w.sheet = f.sheet; f.reads == nil {
+		isCriterion := w.rememberTexts(f.text)
+		f.reads = w.scan(f.text, corner{f.at.right - f.at.left, f.at.bottom - f.at.top})
+		f.reads.isCriterion = isCriterion
+		bytes := areaCost * (1 + len(f.reads.areas))
+		for _, u := range f.reads.uses {
+			bytes += areaCost * (2 + len(u.areas) + len(u.composed) + len(u.criteria))
+		}
+		w.pays(bytes)
+	}
+	b, r, at := w.book, f.reads, f.at
+	for _, u := range r.uses {
+		w.reads(u.areas, u.isWords || b.composed.overlapAny(u.composed) || b.criteria.overlapAny(u.criteria))
+	}
+	if !f.isText {
+		return
+	}
+	isWords := b.words.overlap(at)
+	if isWords || b.equal.overlap(at) {
 		w.reads(r.areas, isWords || r.composed)
 	}
-	if len(r.areas) > 0 && w.book.texts.add(at) {
+	if len(r.areas) > 0 && b.results.add(at) {
 		w.remembered += rememberedCost
 	}
 	if r.composed {
-		w.grow(w.book.composed, at)
+		w.grow(b.composed, at)
 	}
 	if r.isCriterion {
-		w.grow(w.book.criteria, at)
+		w.grow(b.criteria, at)
 	}
 }
 
-// grow adds the cells of a text to a set. Formulas that read them are read again.
+// grow adds the cells of a text to a set.
 func (w *walker) grow(set cells, at area) {
 	if set.add(at) {
-		w.book.facts.changes++
 		w.book.grown = w.book.grown || w.book.equal.overlap(at) || w.book.words.overlap(at)
 		w.remembered += rememberedCost
 	}
@@ -126,11 +158,14 @@ func ofText(formula string) bool {
 	return false
 }
 
-// scan notes which cells parts of a formula read, and returns all cells in it, and whether it composes text.
-func (w *walker) scan(formula string, extent corner) (areas []area, composed bool) {
-	open := []call{{}}
+// scan returns what a formula reads that is repeated over an extent.
+func (w *walker) scan(formula string, extent corner) *reading {
+	r, open := &reading{}, append(w.book.calls[:0], call{})
 	for at := 0; at < len(formula); {
-		m := formulaToken.FindStringSubmatchIndex(formula[at:])
+		m := oneSign
+		if strings.IndexByte(formulaSigns, formula[at]) < 0 {
+			m = formulaToken.FindStringSubmatchIndex(formula[at:])
+		}
 		if m == nil || w.book.all {
 			break
 		}
@@ -144,23 +179,23 @@ func (w *walker) scan(formula string, extent corner) (areas []area, composed boo
 		switch {
 		case m[2] >= 0 && len(top.last) < maxName:
 			top.last += strings.ReplaceAll(group(1), `""`, `"`)
-		case len(areas) > maxAreas:
+		case len(r.areas) > maxAreas:
 			w.book.all = true
 		case m[6] >= 0:
-			areas = append(areas, w.reference(group(2), group(3)+":"+group(4), extent))
+			r.areas = append(r.areas, w.reference(group(2), group(3)+":"+group(4), extent))
 		case m[12] >= 0:
-			areas, end = append(areas, w.reference(group(5), group(6), extent)), at+m[13]
+			r.areas, end = append(r.areas, w.reference(group(5), group(6), extent)), at+m[13]
 		case sign == "{" || sign == "}":
 			top.isArray = sign == "{"
 		case m[16] >= 0 && group(8) == "(" || sign == "(":
 			name := strings.ToUpper(group(7))
 			name = name[strings.LastIndexByte(name, '_')+1:]
 			name = strings.TrimPrefix(strings.TrimPrefix(name, "XLFN."), "XLWS.")
-			open = append(open, call{name: name[strings.LastIndex(name, "MICROSOFT.")+1:], from: len(areas), argument: len(areas)})
+			open = append(open, call{name: name[strings.LastIndex(name, "MICROSOFT.")+1:], from: len(r.areas), argument: len(r.areas)})
 			w.book.all = w.book.all || len(open) > maxDepth
 		case m[14] >= 0:
-			areas = append(areas, w.book.named(strings.ToUpper(group(7)), group(8))...)
-			top.last += map[string]string{"TRUE": "1", "FALSE": "0"}[strings.ToUpper(group(7))]
+			r.areas = append(r.areas, w.book.named(strings.ToUpper(group(7)), group(8))...)
+			top.last += booleans[strings.ToUpper(group(7))]
 		case m[18] >= 0:
 			top.compares = max(top.compares, sign)
 		case m[20] >= 0:
@@ -168,36 +203,40 @@ func (w *walker) scan(formula string, extent corner) (areas []area, composed boo
 		case sign == "&":
 			top.joins = true
 		case len(open) > 1 && sign == ")":
-			w.endArgument(top, areas)
+			w.endArgument(r, top)
 			inner := open[len(open)-1]
 			if inner.name == "LEN" && toZero.MatchString(formula[end:]) {
 				inner.name = "COUNTA" // it only asks whether there is a text
 			}
 			open, top = open[:len(open)-1], &open[len(open)-2]
 			top.composed = top.composed || composers[inner.name] || inner.composed && (inner.name == "" || selectors[inner.name])
-			top.last += map[string]string{"TRUE": "1", "FALSE": "0"}[inner.name]
-			composed = composed || top.composed
-			areas = w.endCall(&inner, areas)
+			top.last += booleans[inner.name]
+			r.composed = r.composed || top.composed
+			w.endCall(r, &inner)
 		case strings.Contains(",;|", sign) && top.isArray:
 			top.last += "\n"
 		case strings.Contains(",;|", sign):
-			w.endArgument(top, areas)
-			top.number, top.argument, top.last = top.number+1, len(areas), ""
+			w.endArgument(r, top)
+			top.number, top.argument, top.last = top.number+1, len(r.areas), ""
 			top.composed, top.joins, top.compares = false, false, ""
 		}
-		composed, at = composed || top.joins, end
+		r.composed, at = r.composed || top.joins, end
 	}
-	w.endArgument(&open[0], areas)
-	return areas, composed
+	w.endArgument(r, &open[0])
+	w.book.calls, r.areas = open, slices.Clip(r.areas)
+	return r
 }
 
 // endArgument notes what the comparison in an argument reads.
-func (w *walker) endArgument(c *call, areas []area) {
-	inside := areas[c.argument:]
+func (w *walker) endArgument(r *reading, c *call) {
+	inside := r.areas[c.argument:]
 	isComposed := c.composed || c.joins && len(inside) > 0
 	switch {
 	case c.compares != "":
-		w.reads(inside, isComposed || c.compares != "=" && c.compares != "<>" || w.book.composed.overlapAny(inside))
+		if r.read(inside, isComposed || c.compares != "=" && c.compares != "<>"); len(inside) > 0 {
+			last := &r.uses[len(r.uses)-1]
+			last.composed = last.areas
+		}
 		c.composed, c.joins = false, false
 		return
 	case c.joins:
@@ -206,18 +245,20 @@ func (w *walker) endArgument(c *call, areas []area) {
 	if c.composed = isComposed; !seekers[c.name] {
 		return
 	}
+	d := &c.depends
 	for one := range strings.SplitSeq(c.last, "\n") {
 		criterion := strings.TrimPrefix(one, "<>")
 		text := strings.TrimLeft(criterion, "=<>")
 		isPattern := text != "" && !anyText[text] && (w.book.partial || strings.ContainsAny(text, w.book.patterns))
-		c.isWords = c.isWords || !isNumeric(text) && (isPattern || criterion != "" && strings.Contains("<>", criterion[:1]))
+		d.isWords = d.isWords || !isNumeric(text) && (isPattern || criterion != "" && strings.Contains("<>", criterion[:1]))
 	}
-	asks := c.takesCriterion() && len(inside) > 0
-	w.book.asks = w.book.asks || asks
-	c.isWords = c.isWords || isComposed && c.name != "HYPERLINK" || w.book.composed.overlapAny(inside) || asks && w.book.criteria.overlapAny(inside)
+	d.isWords = d.isWords || isComposed && c.name != "HYPERLINK"
+	if d.composed = append(d.composed, inside...); c.takesCriterion() && len(inside) > 0 {
+		w.book.asks, d.criteria = true, append(d.criteria, inside...)
+	}
 	if c.number == 0 {
 		c.first = c.last
-		w.reads(inside, c.name == "HYPERLINK") // whose address may have words
+		r.read(inside, c.name == "HYPERLINK") // whose address may have words
 	}
 }
 
@@ -239,39 +280,39 @@ var toZero = regexp.MustCompile(`^\s*(?:>|<>|=)\s*0(?:[^\d.]|$)`)
 // anyText has the patterns that all texts match.
 var anyText = set("* ?* *?")
 
-// endCall notes which cells a function reads, and returns all areas, with the cells that its result may come from.
-func (w *walker) endCall(c *call, areas []area) []area {
-	inside := areas[c.from:]
+// endCall notes which cells a function reads, and leaves the cells that its result may come from.
+func (w *walker) endCall(r *reading, c *call) {
+	inside := r.areas[c.from:]
 	isSorted := (c.name == "LOOKUP" || c.name == "MATCH" && c.last != "0" || strings.HasSuffix(c.name, "LOOKUP") && c.name != "XLOOKUP" &&
 		(c.number < 3 || strings.Trim(c.last, "0") != "") || c.name[:min(1, len(c.name))] == "X" && seekers[c.name] && c.number > 1 && strings.Trim(c.last, "01") != "") &&
 		!isNumeric(c.first)
 	switch {
 	case c.name == "INDIRECT":
 		w.book.indirect = true
-		w.reads(inside, true)
-		return append(areas, everywhere)
+		r.read(inside, true)
+		r.areas = append(r.areas, everywhere)
+		return
 	case c.name == "OFFSET":
 		for i, a := range inside {
 			inside[i] = area{sheet: a.sheet, right: maxColumn, bottom: maxRow}
 		}
 	case analysts[c.name]:
-		w.reads(inside, true)
+		r.read(inside, true)
 	case seekers[c.name]:
-		inside = slices.Clone(inside)
+		c.depends.areas, c.depends.isWords = slices.Clone(inside), c.depends.isWords || isSorted
 		for i, a := range inside {
 			switch c.name { // their keys are in the first column or row
 			case "VLOOKUP":
-				inside[i].right = a.left
+				c.depends.areas[i].right = a.left
 			case "HLOOKUP":
-				inside[i].bottom = a.top
+				c.depends.areas[i].bottom = a.top
 			}
 		}
-		w.reads(inside, c.isWords || isSorted)
+		r.uses = append(r.uses, c.depends)
 	}
 	if numeric[c.name] {
-		return areas[:c.from]
+		r.areas = r.areas[:c.from]
 	}
-	return areas
 }
 
 func isNumeric(text string) bool {

@@ -261,14 +261,7 @@ func TestTarget(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
-	for _, bytes := range []int{0, maxFacts - factCost, maxFacts + 1} { // facts are kept, at first, or not at all
-		testKept(t, bytes)
-	}
-}
-
-func testKept(t *testing.T, bytes int) {
-	w := &walker{ctx: t.Context(), keep: map[string]bool{}, book: newWorkbook()}
-	w.book.facts.bytes = bytes
+	w := newLearner(t.Context())
 	for _, c := range []struct {
 		grammar grammar
 		part    string
@@ -280,7 +273,7 @@ func testKept(t *testing.T, bytes int) {
 		w.grammar = c.grammar
 		require.NoError(t, w.part(io.Discard, strings.NewReader(c.part), "part.xml"))
 	}
-	require.NoError(t, w.goThrough())
+	require.NoError(t, w.look(w.followFormulas))
 	for text, kept := range map[string]bool{`is "open"`: true, "Yes": true, "no": true, "Unit\nPrice": true, "region": true, "Late": true, "one": true, "two": true,
 		"": false, "open": false, "yes!": false} {
 		assert.Equal(t, kept, w.isKept(text), text)

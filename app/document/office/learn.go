@@ -65,37 +65,10 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) {
 	case formula != "": // many programs write no result, or 0
 		w.book.shows = w.book.shows || kind == "str"
 		w.tellFormula(formula, at, kind == "str" || kind == "e" || value == "" || value == "0")
-	case kind != "s":
-		w.book.inline = w.book.inline || kind == "str" || kind == "inlineStr"
-		if inline != "" {
-			w.tell(fact{kind: textFact, at: at, text: inline})
-		}
-	case invalid == nil:
-		w.tell(fact{kind: sharedFact, at: at, number: n})
-	}
-}
-
-// tellFormula tells a formula that may depend on text.
-func (w *walker) tellFormula(formula string, at area, isText bool) {
-	formula = strings.TrimPrefix(strings.TrimPrefix(formula, "of:"), "=")
-	if isText {
-		w.tell(fact{kind: textFormula, at: at, text: formula})
-	} else if ofText(formula) {
-		w.tell(fact{kind: formulaFact, at: at, text: formula})
-	}
-}
-
-// learnText reads the text of a cell.
-func (w *walker) learnText(text string, at area, stays, compared bool) {
-	if compared {
-		w.book.compared[folded(text)] = true
-		return
-	}
-	if stays {
-		w.remember(text)
-	}
-	if w.book.listed != nil && w.book.isCriterion(text) {
-		w.grow(w.book.criteria, at)
+	case kind != "s" && inline != "":
+		w.tellText(at, -1, inline)
+	case kind == "s" && invalid == nil:
+		w.tellText(at, n, "")
 	}
 }
 
@@ -124,17 +97,11 @@ func (w *walker) texts(start xmlpart.Token, local string) string {
 	return all.String()
 }
 
-// learnShared remembers a shared string that stays, or is a criterion.
+// learnShared notes a shared string that formulas read or compare, or that is a criterion.
 func (w *walker) learnShared(start xmlpart.Token, _ sink) {
-	text := w.texts(start, "t")
-	switch {
-	case w.book.compared != nil:
-		if w.book.shared[w.number] {
-			w.book.compared[folded(text)] = true
-		}
-	case w.book.shared[w.number]:
-		w.remember(text)
-	case w.book.listed != nil && w.book.isCriterion(text):
+	text, is := w.texts(start, "t"), w.book.shared[w.number]
+	w.learnText(text, is.stays, is.compared)
+	if w.book.isCriterion(text) {
 		w.book.listed[w.number] = true
 	}
 	w.number++
@@ -159,22 +126,18 @@ func (w *walker) learnFormula(start xmlpart.Token, _ sink) {
 // learnName reads a defined name.
 func (w *walker) learnName(start xmlpart.Token, _ sink) {
 	formula := w.texts(start, "definedName")
-	w.define(start.Attribute("name"), formula)
-	w.tell(fact{kind: nameFact, name: start.Attribute("name"), text: formula})
+	w.tellName(start.Attribute("name"), formula)
 }
 
 // define notes the cells of a name. Several sheets may have one of the same name.
 func (w *walker) define(name, formula string) {
-	w.rememberTexts(formula)
-	areas, _ := w.scan(strings.TrimPrefix(formula, "of:="), corner{})
 	key := strings.ToUpper(name)
 	if _, ok := w.book.names[key]; !ok && len(w.book.names) < maxKept {
 		w.book.names[key] = nil // INDIRECT may say the name of a sheet
 	}
-	for _, a := range areas {
+	for _, a := range w.scan(formula, corner{}).areas {
 		if known := w.book.names[key]; len(known) < maxDepth && len(w.book.names) < maxKept && !slices.Contains(known, a) {
 			w.book.names[key], w.book.grown = append(known, a), true
-			w.book.facts.changes++
 			w.remembered += rememberedCost + len(name)
 		}
 	}
@@ -189,7 +152,11 @@ func (w *walker) learnTable(start xmlpart.Token, out sink) {
 
 // learnSource notes the cells of which a pivot table is made.
 func (w *walker) learnSource(start xmlpart.Token, out sink) {
-	w.tell(fact{kind: sourceFact, at: area{sheet: start.Attribute("sheet")}, name: start.Attribute("name"), text: start.Attribute("ref")})
+	source := start.Attribute("name")
+	if ref := start.Attribute("ref"); ref != "" {
+		source += " '" + strings.ReplaceAll(start.Attribute("sheet"), "'", "''") + "'!" + ref
+	}
+	w.tellFormula("EXACT("+source+")", area{}, false)
 	w.inner(start, out)
 }
 
@@ -216,8 +183,8 @@ func (w *walker) learnODFCell(start xmlpart.Token, out sink) {
 	text := start.Attribute("string-value")
 	if formula != "" {
 		w.tellFormula(formula, at, isText)
-	} else if w.book.inline = true; text != "" {
-		w.tell(fact{kind: textFact, at: at, text: text})
+	} else if text != "" {
+		w.tellText(at, -1, text)
 	}
 	w.copy(start, out, func(t xmlpart.Token, out sink) {
 		if formula != "" || !isText || t.Name != named("text", "p") {
@@ -228,7 +195,7 @@ func (w *walker) learnODFCell(start xmlpart.Token, out sink) {
 		p.keep = true
 		w.odfContent(p, &run{}, t)
 		if p.own != "" {
-			w.tell(fact{kind: textFact, at: at, text: p.own})
+			w.tellText(at, -1, p.own)
 		}
 		w.end(p, out, nil)
 	})
@@ -252,9 +219,7 @@ func (w *walker) learnODF(start xmlpart.Token, out sink) {
 	w.remember(attribute("source-field-name"))
 	switch start.Name.Local {
 	case "named-range", "database-range", "named-expression":
-		name, formula := attribute("name"), attribute("expression")+"["+cells+"]"
-		w.define(name, formula)
-		w.tell(fact{kind: nameFact, name: name, text: formula})
+		w.tellName(attribute("name"), attribute("expression")+"["+cells+"]")
 	case "conditional-format":
 		w.target = cells
 	case "source-cell-range":
@@ -275,10 +240,7 @@ func (w *walker) learnODF(start xmlpart.Token, out sink) {
 
 // readRanges notes that the words of ranges are read: "Sheet1.A1:Sheet1.B5".
 func (w *walker) readRanges(ranges string) {
-	for one := range strings.FieldsSeq(ranges) {
-		areas, _ := w.scan("["+one+"]", corner{})
-		w.reads(areas, true)
-	}
+	w.tellFormula("EXACT(["+strings.Join(strings.Fields(ranges), "];[")+"])", area{}, false)
 }
 
 // sheetsOf returns the names of sheets by their parts and those of their tables.

@@ -346,11 +346,10 @@ func FuzzFormula(f *testing.F) {
 		f.Add(strings.Repeat(part, 300))
 	}
 	f.Fuzz(func(t *testing.T, formula string) {
-		w := &walker{ctx: t.Context(), keep: map[string]bool{}, book: newWorkbook()}
-		for range 2 {
-			w.follow(w.readingOf(formula, area{}), area{})
-		}
-		areas, _ := w.scan(formula, corner{maxColumn, maxRow})
-		require.LessOrEqual(t, len(areas), maxAreas+len(formula))
+		w := newLearner(t.Context())
+		w.tellFormula(formula, area{}, true)
+		require.NoError(t, w.look(w.followFormulas))
+		r := w.scan(w.book.formulas[0].text, corner{maxColumn, maxRow})
+		require.LessOrEqual(t, len(r.areas), maxAreas+len(formula))
 	})
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// workbook is what formulas tell about the cells of a workbook. Its parts are read until no pass learns more, as a formula may
-// read the result of another.
+// workbook is what formulas tell about the cells of a workbook.
 type workbook struct {
 	words, equal cells // cells that formulas read word by word, or compare as a whole
-	texts        cells // cells with formulas that may be texts
+	results      cells // cells with formulas that may be texts
 	composed     cells // cells whose formulas compose texts, which no translation has
 	criteria     cells // cells whose texts are criteria: patterns or orders
 	effort       int   // number of comparisons of areas
@@ -21,14 +20,14 @@ type workbook struct {
 	grown        bool  // the pass has found more
 	names        map[string][]area
 	tables       map[string]table
-	shared       map[int]bool // numbers of the shared strings in words
-	patterns     string       // characters of patterns in criteria
-	partial      bool         // a criterion matches parts of a text
-	inline       bool         // cells have texts of their own
-	shows        bool         // the result of a formula is a text
-	asks         bool         // the criterion of a formula is the text of a cell
-	listed       map[int]bool // numbers of the shared strings that are criteria; nil: not yet read
-	facts        facts
+	shared       map[int]sharedUse // by number
+	patterns     string            // characters of patterns in criteria
+	partial      bool              // a criterion matches parts of a text
+	shows        bool              // the result of a formula is a text
+	asks         bool              // the criterion of a formula is the text of a cell
+	listed       map[int]bool      // numbers of the shared strings that are criteria
+	calls        []call            // memory for those of a formula
+	facts
 	equals
 }
 
@@ -52,8 +51,8 @@ var everywhere = area{sheet: "*", right: maxColumn, bottom: maxRow}
 type corner struct{ column, row int }
 
 func newWorkbook() *workbook {
-	return &workbook{words: cells{}, equal: cells{}, texts: cells{}, composed: cells{}, criteria: cells{}, names: map[string][]area{}, tables: map[string]table{},
-		shared: map[int]bool{}, patterns: "*?~", equals: equals{chosen: map[string]string{}, used: map[string]string{}}}
+	return &workbook{words: cells{}, equal: cells{}, results: cells{}, composed: cells{}, criteria: cells{}, names: map[string][]area{}, tables: map[string]table{},
+		shared: map[int]sharedUse{}, listed: map[int]bool{}, patterns: "*?~", equals: equals{compared: map[string]bool{}, chosen: map[string]string{}, used: map[string]string{}}}
 }
 
 var columnInTable = regexp.MustCompile(`\[([^\[\]#]+)\]`)
@@ -160,7 +159,7 @@ func (w *walker) reads(areas []area, words bool) {
 		if w.book.effort += len(set[a.sheet]); len(set) >= maxAreas || w.book.effort > maxEffort {
 			w.book.all = true
 		} else if set.add(a) {
-			w.book.grown = w.book.grown || words || w.book.texts.overlap(a)
+			w.book.grown = w.book.grown || words || w.book.results.overlap(a)
 			w.remembered += rememberedCost
 		}
 	}
@@ -179,8 +178,8 @@ func (w *walker) area(ranges string) area {
 // maxPasses is the maximum number of passes over a workbook; then all of its texts stay.
 const maxPasses = 12
 
-// learn collects the texts that must stay because formulas or tables refer to them. It reads a workbook until it has learnt all that
-// its formulas read, then its shared strings.
+// learn collects the texts that must stay because formulas or tables refer to them. It reads a workbook, learns all that its formulas
+// read, and then reads its shared strings.
 func (w *walker) learn(open opener, parts map[string]part) error {
 	var order []string
 	for name, part := range parts {
@@ -190,39 +189,28 @@ func (w *walker) learn(open opener, parts map[string]part) error {
 	}
 	sortParts(order)
 	slices.SortStableFunc(order, func(a, b string) int { return parts[a].stage - parts[b].stage })
-	sheets := func(w *walker) error {
-		for _, name := range order {
-			if err := w.learnPart(open, name, parts[name]); err != nil {
-				return err
-			}
+	for _, name := range order {
+		if err := w.learnPart(open, name, parts[name]); err != nil {
+			return err
 		}
-		return nil
 	}
-	shared := func(w *walker) error {
+	shared := func() error {
 		for name, part := range parts {
-			if part.strings {
+			if part.strings && !w.book.all {
 				w.number = 0
 				return w.learnPart(open, name, part)
 			}
 		}
 		return nil
 	}
-	w.book.read = func(w *walker) error {
-		if err := w.readCells(sheets); err != nil {
-			return err
-		}
-		return shared(w)
-	}
-	if err := w.learnCells(sheets); err != nil {
+	if err := w.look(func() { w.followNames(); w.followFormulas() }); err != nil {
 		return err
 	}
 	if w.book.asks {
-		w.book.listed = map[int]bool{}
-		err := shared(w)
-		if err == nil && (len(w.book.listed) > 0 || w.book.inline) {
-			err = w.learnCells(sheets)
+		if err := shared(); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := w.look(func() { w.followCriteria(); w.followFormulas() }); err != nil {
 			return err
 		}
 	}
@@ -232,35 +220,9 @@ func (w *walker) learn(open opener, parts map[string]part) error {
 			w.remember(strings.ReplaceAll(name, "_", " "))
 		}
 	}
-	if len(w.book.shared) == 0 {
-		return nil
+	err := w.look(w.followTexts)
+	if w.book.facts = (facts{}); err != nil || len(w.book.shared) == 0 {
+		return err
 	}
-	return shared(w)
-}
-
-// learnCells reads the sheets of a workbook, or goes through what they said, until it learns no more.
-func (w *walker) learnCells(sheets func(w *walker) error) error {
-	w.book.grown = true
-	for pass := 0; w.book.grown && !w.book.all; pass++ {
-		w.book.grown = false
-		if err := w.readCells(sheets); err != nil {
-			return err
-		}
-		w.book.all = w.book.all || pass >= maxPasses
-	}
-	return nil
-}
-
-// readCells reads the sheets of a workbook, at first or if not all that they say is kept, and acts on that.
-func (w *walker) readCells(sheets func(w *walker) error) error {
-	b := &w.book.facts
-	if !b.isWhole {
-		if err := sheets(w); err != nil {
-			return err
-		}
-		if b.isWhole = !b.isLost; b.isLost {
-			return nil
-		}
-	}
-	return w.goThrough()
+	return shared()
 }
