@@ -139,6 +139,9 @@ func (a *Archive) Names() []string {
 // Has reports whether an entry of that name exists.
 func (a *Archive) Has(name string) bool { return a.byName[name] != nil }
 
+// Size returns the unpacked size of an entry, which must exist. No more can be read.
+func (a *Archive) Size(name string) int64 { return int64(a.byName[name].UncompressedSize64) }
+
 // Small returns the contents of an entry of at most 4 MiB, or nil if there is none of that name.
 func (a *Archive) Small(name string) ([]byte, error) {
 	f := a.byName[name]

@@ -17,7 +17,7 @@ import (
 type part uint8
 
 const (
-	page   part = iota + 1
+	text   part = iota + 1
 	labels      // the package, or a table of contents of EPUB 2
 )
 
@@ -72,7 +72,7 @@ func list(a *archive.Archive, content []byte, opf string) (*book, error) {
 	byID := map[string]item{}
 	b := &book{parts: map[string]part{}}
 	add := func(i item) {
-		kinds := map[string]part{"application/xhtml+xml": page, "application/x-dtbncx+xml": labels}
+		kinds := map[string]part{"application/xhtml+xml": text, "application/x-dtbncx+xml": labels}
 		if kind := kinds[i.media]; kind > 0 && b.parts[i.name] == 0 && a.Has(i.name) {
 			b.parts[i.name] = kind
 			b.order = append(b.order, i.name)

@@ -9,17 +9,15 @@ import (
 	"context"
 	"encoding/xml"
 	"fmt"
-	"html"
 	"io"
 	"maps"
 	"regexp"
-	"strings"
-	"unicode"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
+	"dragoman/app/document/textfile"
 	"dragoman/app/document/xmlpart"
-	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
 
@@ -38,18 +36,30 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	if err != nil {
 		return err
 	}
-	r := rewriter{ctx: ctx, options: o, translate: func(text string) (string, error) {
+	checked := func(text string) (string, error) {
 		translation, err := translated(ctx, text, t.Within(ctx))
 		if err != nil {
 			translation = text
 		}
 		return translation, o.Fits(err)
-	}}
+	}
 	return a.Rewrite(out, b.order, func(name string, out io.Writer, in io.Reader) error {
-		if b.parts[name] == page {
-			return r.page(out, in, name)
+		release, err := budget.Hold(ctx, min(a.Size(name), maxPage+1)*pageByte)
+		if err != nil {
+			return err
 		}
-		return r.labels(out, in, name)
+		defer release()
+		content, err := io.ReadAll(io.LimitReader(in, maxPage+1))
+		if err == nil {
+			err = check(name, content)
+		}
+		switch {
+		case err != nil:
+			return err
+		case b.parts[name] == labels:
+			return textfile.Labels(ctx, out, string(content), o, checked)
+		}
+		return page(ctx, out, content, o, checked)
 	})
 }
 
@@ -87,73 +97,4 @@ func tags(ctx context.Context, text string) (map[string]int, error) {
 		count[found]++
 	}
 	return count, err
-}
-
-// hasLetter reports whether an HTML text has a letter outside its tags.
-func hasLetter(text string) bool {
-	return strings.ContainsFunc(html.UnescapeString(tag.ReplaceAllString(text, "")), unicode.IsLetter)
-}
-
-// rewriter rewrites the parts of a book.
-type rewriter struct {
-	ctx       context.Context
-	options   document.Options
-	translate func(text string) (string, error)
-}
-
-// labels rewrites the title and language of the package, or the labels of a table of contents.
-func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
-	x, languages := reader(in, name), 0
-	to := r.options.To
-	return x.Each(func(t xmlpart.Token) error {
-		const pages = "page-progression-direction"
-		if t.Kind == xmlpart.Start && t.Name.Local == "spine" && to != "" && (language.RightToLeft(to) || t.Attribute(pages) != "") {
-			t.Raw = []byte(xmlpart.SetAttribute(string(t.Raw), pages, language.Direction(to)))
-		}
-		if _, err := out.Write(t.Raw); err != nil || t.Kind != xmlpart.Start {
-			return err
-		}
-		switch t.Name {
-		case xml.Name{Space: spaceDC, Local: "title"}, xml.Name{Space: spaceNCX, Local: "text"}:
-			return label(out, x, r.translate)
-		case xml.Name{Space: spaceDC, Local: "language"}:
-			if languages++; languages == 1 && to != "" {
-				return label(out, x, func(string) (string, error) { return to, nil })
-			}
-		}
-		return nil
-	})
-}
-
-const (
-	spaceDC  = "http://purl.org/dc/elements/1.1/"
-	spaceNCX = "http://www.daisy.org/z3986/2005/ncx/"
-)
-
-// label rewrites the text here, up to the next tag.
-func label(out io.Writer, x *xmlpart.Reader, change func(text string) (string, error)) error {
-	var raw, text strings.Builder
-	for {
-		t, err := x.Next()
-		if err != nil {
-			return err
-		}
-		if t.Kind == xmlpart.Text && raw.Len() < maxPage {
-			raw.Write(t.Raw)
-			text.WriteString(t.Text)
-			continue
-		}
-		content := raw.String()
-		if bare := markup.HTML.Escape(strings.TrimSpace(text.String())); hasLetter(bare) && t.Kind == xmlpart.End {
-			changed, err := change(bare)
-			if err != nil {
-				return err
-			}
-			if changed != bare {
-				content = changed
-			}
-		}
-		_, err = io.WriteString(out, content+string(t.Raw))
-		return err
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/textfile"
 )
@@ -19,38 +18,22 @@ const maxPage, maxTags = 8 << 20, 500_000
 // pageByte is the memory that a byte of a page takes during rewriting, measured at 2 to 15.
 const pageByte = 16
 
-// paying takes memory of ctx's request for the bytes read.
-type paying struct {
-	ctx   context.Context
-	in    io.Reader
-	taken int64
-}
-
-// Read implements [io.Reader].
-func (p *paying) Read(b []byte) (int, error) {
-	n, err := p.in.Read(b)
-	if full := budget.Take(p.ctx, int64(n)*pageByte); full != nil {
-		return 0, full
-	}
-	p.taken += int64(n) * pageByte
-	return n, err
-}
-
-func (r rewriter) page(out io.Writer, in io.Reader, name string) error {
-	paid := &paying{ctx: r.ctx, in: in}
-	defer func() { budget.Give(r.ctx, paid.taken) }()
-	content, err := io.ReadAll(io.LimitReader(paid, maxPage+1))
+// check refuses a part that is too large, or not in UTF-8.
+func check(name string, content []byte) error {
 	switch {
-	case err != nil:
-		return err
 	case len(content) > maxPage || bytes.Count(content, []byte("<")) > maxTags:
 		return document.Refuse(nil, "%s is too large: %d MiB and %d tags are the most for a page", name, maxPage>>20, maxTags)
 	case !utf8.Valid(content) || isOtherwiseEncoded(content):
 		return document.Refuse(nil, "%s is not in UTF-8: save it so", name)
 	}
+	return nil
+}
+
+// page translates a page.
+func page(ctx context.Context, out io.Writer, content []byte, o document.Options, t document.Translate) error {
 	at := 0
 	for _, cut := range append(emptyElement.FindAllIndex(content, -1), []int{len(content), len(content)}) {
-		if err := textfile.Page(r.ctx, out, string(content[at:cut[0]]), r.options, r.translate); err != nil {
+		if err := textfile.Page(ctx, out, string(content[at:cut[0]]), o, t); err != nil {
 			return err
 		}
 		if _, err := out.Write(content[cut[0]:cut[1]]); err != nil {

@@ -2,9 +2,7 @@ package textfile
 
 import (
 	"cmp"
-	"context"
 	"html"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 
 	htmltoken "golang.org/x/net/html"
 
-	"dragoman/app/document"
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
@@ -48,12 +45,6 @@ type htmlFile struct {
 	*pass
 	attributes []attribute    // the remaining ones, and hidden contents, in order
 	foreign    []foreignRange // elements in another language
-}
-
-// Page translates part of a page of a book: its units, and alternative texts if they are requested.
-func Page(ctx context.Context, out io.Writer, text string, o document.Options, t document.Translate) error {
-	p := &pass{ctx: ctx, text: text, lineEnd: "\n", options: o, isPage: true, out: out, translator: t}
-	return p.run(htmlUnits)
 }
 
 // foreign returns the ranges of elements in another language than the source, without elements in them that are in the source's. A

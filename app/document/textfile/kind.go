@@ -5,6 +5,7 @@
 //	markdown.go, anchor.go       Markdown: blocks, and paragraphs whose lines are wrapped; links to headings
 //	mdx.go                       MDX: Markdown with JSX
 //	html.go, attribute.go        HTML and SVG: units, and attributes that are shown
+//	book.go                      parts of books
 //	notebook.go                  Jupyter's notebooks, whose cells are Markdown
 //	subtitles.go, speech.go      SRT, WebVTT, SBV, LRC: cues, and how a text is shared between lines and cues
 //	ass.go                       (Advanced) SubStation Alpha: lines with tags in braces

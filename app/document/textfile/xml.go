@@ -15,13 +15,14 @@ import (
 
 // xmlFormat is a kind of XML, with what is done at the tags of its elements.
 type xmlFormat struct {
-	root  string                            // the root element
+	root  string                            // the root element; "": any
 	isNot string                            // the fault of a document with another one
 	start func(x *xmlReader, e *xmlElement) // nil: nothing
 	end   func(x *xmlReader, e *xmlElement)
 }
 
-// xmlReader reads the elements of an XML document with their positions. It knows only XML's own entities.
+// xmlReader reads the elements of an XML document with their positions. It knows only XML's own
+// entities, and in books those of HTML.
 type xmlReader struct {
 	*pass
 	decoder *xml.Decoder
@@ -34,6 +35,7 @@ type xmlReader struct {
 // xmlElement is an element with its positions.
 type xmlElement struct {
 	name          string // without prefix
+	space         string // URL of its namespace
 	attributes    []xml.Attr
 	start, inner  int    // range of the start tag
 	innerEnd, end int    // range of the end tag, once read
@@ -52,12 +54,15 @@ func (f xmlFormat) read(p *pass) {
 		p.refuse(nil, "the XML is in %s: save it as UTF-8", label)
 		return nil, nil
 	}
+	if p.isPage {
+		x.decoder.Entity = xml.HTMLEntity
+	}
 	found := false
 	for {
 		token := x.next()
 		visit := f.end
 		if _, isStart := token.(xml.StartElement); isStart {
-			found = found && len(x.open) > 1 || x.open[0].name == f.root
+			found = found && len(x.open) > 1 || f.root == "" || x.open[0].name == f.root
 			visit = f.start
 		} else if _, isEnd := token.(xml.EndElement); !isEnd {
 			visit = nil
@@ -92,7 +97,7 @@ func (x *xmlReader) next() xml.Token {
 		if len(x.open) == maxDepth {
 			x.refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
 		}
-		e := xmlElement{name: t.Name.Local, attributes: t.Attr, start: start, inner: end}
+		e := xmlElement{name: t.Name.Local, space: t.Name.Space, attributes: t.Attr, start: start, inner: end}
 		if len(x.open) > 0 {
 			e.stays, e.preserve = x.element().stays, x.element().preserve
 		}
