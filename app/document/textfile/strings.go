@@ -5,84 +5,43 @@ import (
 	"strings"
 )
 
+var (
+	stringsSpace = regexp.MustCompile(`^(?:[ \t\r\n\v\f\x{2028}\x{2029}]|//[^\r\n]*|/\*(?s:.*?)\*/)*`)
+	stringsKey   = regexp.MustCompile(`^(?:` + stringsWord + `|$)`)
+	stringsValue = regexp.MustCompile(`^(?:` + stringsWord + `)`)
+	stringsSign  = regexp.MustCompile(`^[=;]`)
+	stringsEnd   = regexp.MustCompile(`^;`)
+)
+
+const stringsWord = `"(?:[^"\\]|\\(?s:.))*"|[\w.$:/-]+`
+
 // appleStrings translates the values of Apple's .strings.
 func appleStrings(p *pass) {
 	p.formatter = print
-	s := &stringsFile{pass: p}
+	at := 0
+	read := func(pattern *regexp.Regexp, wanted string) (start, end int) { // behind white space and comments
+		start = at + p.looks.Find(stringsSpace, p.text[at:])[1]
+		found := p.looks.Find(pattern, p.text[start:])
+		if strings.HasPrefix(p.text[start:], "/*") {
+			p.refuse(nil, "the comment that starts in line %d is not closed", p.lineNumber(start))
+		} else if found == nil {
+			p.refuse(nil, `line %d has not %s: pairs are written "key" = "value";`, p.lineNumber(start), wanted)
+		}
+		at = start + found[1]
+		return start, at
+	}
 	for {
-		if s.space(); s.next == len(p.text) {
+		if start, end := read(stringsKey, "a text in quotes"); start == end {
 			return
 		}
-		s.pair()
+		if sign, _ := read(stringsSign, "an = after the key"); p.text[sign] == ';' { // the key is also the value
+			continue
+		}
+		start, end := read(stringsValue, "a text in quotes")
+		read(stringsEnd, "a ; after the value")
+		if p.text[start] == '"' {
+			text := cEscape.ReplaceAllStringFunc(p.text[start+1:end-1], readC)
+			p.data(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })
+		}
 	}
-}
-
-// stringsFile goes through the pairs of a file.
-type stringsFile struct {
-	*pass
-	next int // the position in the text
-}
-
-var (
-	stringsSpace = regexp.MustCompile(`^(?:[ \t\r\n\v\f\x{2028}\x{2029}]|//[^\r\n]*|/\*(?s:.*?)\*/)*`)
-	stringsWord  = regexp.MustCompile(`^(?:"(?:[^"\\]|\\(?s:.))*"|[\w.$:/-]+)`)
-)
-
-// skip reads the match of a pattern, and returns it.
-func (s *stringsFile) skip(pattern *regexp.Regexp) string {
-	found := s.looks.Find(pattern, s.text[s.next:])
-	if found == nil {
-		return ""
-	}
-	start := s.next
-	s.next += found[1]
-	return s.text[start:s.next]
-}
-
-// space reads white space and comments.
-func (s *stringsFile) space() {
-	if s.skip(stringsSpace); strings.HasPrefix(s.text[s.next:], "/*") {
-		s.refuse(nil, "the comment that starts in line %d is not closed", s.lineNumber(s.next))
-	}
-}
-
-// pair reads a key, a value and the signs around them.
-func (s *stringsFile) pair() {
-	if s.skip(stringsWord) == "" {
-		s.lacks("a text in quotes")
-	}
-	if s.sign(";") { // the key is also the value
-		return
-	}
-	if !s.sign("=") {
-		s.lacks("an = after the key")
-	}
-	s.space()
-	start := s.next
-	value := s.skip(stringsWord)
-	end := s.next
-	switch {
-	case value == "":
-		s.lacks("a text in quotes")
-	case !s.sign(";"):
-		s.lacks("a ; after the value")
-	case value[0] != '"':
-		return
-	}
-	text := cEscape.ReplaceAllStringFunc(value[1:len(value)-1], readC)
-	s.data(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })
-}
-
-// sign reads a sign behind white space, and reports whether it was there.
-func (s *stringsFile) sign(sign string) bool {
-	s.space()
-	found := strings.HasPrefix(s.text[s.next:], sign)
-	if found {
-		s.next += len(sign)
-	}
-	return found
-}
-
-func (s *stringsFile) lacks(wanted string) {
-	s.refuse(nil, `line %d has not %s: pairs are written "key" = "value";`, s.lineNumber(s.next), wanted)
 }
