@@ -70,10 +70,14 @@ func (m *qtMessage) fill(x *xmlReader) {
 	if m.translation == nil || !hasLetter(inner) {
 		return
 	}
-	if sort := m.translation.attribute("type"); sort != "" && sort != "unfinished" {
+	sort := m.translation.attribute("type")
+	if sort != "" && sort != "unfinished" {
 		return
 	}
-	isEmpty := func(e xmlElement) bool { return strings.TrimSpace(x.text[e.inner:e.innerEnd]) == "" }
+	isEmpty := func(e xmlElement) bool { // a finished translation may be a space
+		text := x.text[e.inner:e.innerEnd]
+		return text == "" || strings.TrimSpace(text) == "" && (sort != "" || strings.Contains(text, "\n"))
+	}
 	if x.options.Also.Has(document.AlsoSource) {
 		last := append([]xmlElement{*m.translation}, m.forms...)[len(m.forms)]
 		before, inner, after = trimmed(html.UnescapeString(x.text[last.inner:last.innerEnd]))
