@@ -46,6 +46,7 @@ var (
 	poJoint       = regexp.MustCompile(`\\.|"\s*"`)
 	bracedFormat  = regexp.MustCompile(`[ ,](?:python-brace|csharp|rust)-format\b`)
 	withoutFormat = regexp.MustCompile(`\bno-\w+-format\b`)
+	poCredits     = regexp.MustCompile(`^translator[-_]credits$`)
 	poTranslated  = regexp.MustCompile(`[\r\n][ \t]*msgstr(?:\[\d\])?\s*(?:""\s*)*"[^"]`)
 )
 
@@ -118,7 +119,10 @@ func (f *poFile) finish() {
 			isNew = isNew && texts[field.keyword] == ""
 		}
 	}
-	_, inContext := texts["msgctxt"]
+	context, inContext := texts["msgctxt"]
+	if poCredits.MatchString(texts["msgid"]) || strings.HasSuffix(context, " OF TRANSLATORS") {
+		return // GNOME and KDE show the names of the translators in place of it
+	}
 	if text, ok := texts["msgid"]; ok && text == "" && !inContext && !f.header && texts["msgstr"] != "" {
 		f.header = true
 		f.head(entry[len(entry)-1])
