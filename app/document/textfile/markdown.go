@@ -103,9 +103,13 @@ var deepMarks = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \
 // newMarkdownParser returns a parser for blocks. Inline marks are left to package markup, and lines that define link references
 // stay.
 func newMarkdownParser(isMDX bool) parser.Parser {
-	blocks := slices.DeleteFunc(parser.DefaultBlockParsers(), func(v util.PrioritizedValue) bool {
-		return isMDX && v.Priority == 900 // blocks of HTML, which MDX lacks
-	})
+	blocks := parser.DefaultBlockParsers()
+	if isMDX {
+		blocks = slices.DeleteFunc(blocks, func(v util.PrioritizedValue) bool {
+			return v.Priority == 500 || v.Priority == 900 // indented code and blocks of HTML, which MDX lacks
+		})
+		blocks[len(blocks)-1].Value = indentedText{parser.NewParagraphParser()}
+	}
 	return parser.NewParser(
 		parser.WithBlockParsers(append(blocks,
 			util.Prioritized(extension.NewDefinitionListParser(), 101),
@@ -164,7 +168,7 @@ func (m *markdownFile) block(n ast.Node) {
 		l, breaks := m.line(n.Lines().At(i))
 		raw := m.in(l)
 		isLine := ownLine.MatchString(m.raw(n.Lines().At(i)))
-		if isLine {
+		if isLine || m.isIndented(n.Lines().At(i)) {
 			flush()
 		}
 		formula := math || strings.HasPrefix(raw, "$$")
@@ -230,12 +234,20 @@ func (m *markdownFile) line(s text.Segment) (l wrap.Line, breaks bool) {
 	raw := m.raw(s)
 	l.Start = m.body + s.Start
 	l.End = l.Start + len(strings.TrimRight(raw, " \t\r\n"))
+	if m.isIndented(s) {
+		l.Start += len(mdxMark.FindString(raw))
+	}
 	l.Start += len(itemMark.FindString(m.in(l)))
 	if ends := hardBreak.FindStringSubmatch(raw); ends != nil {
 		l.End -= len(ends[1])
 		breaks = true
 	}
 	return l, breaks
+}
+
+// isIndented reports whether a line has the mark of a block that MDX knows although it is far indented, in tags.
+func (m *markdownFile) isIndented(s text.Segment) bool {
+	return m.isMDX && strings.HasSuffix(m.text[:m.body+s.Start], "    ") && mdxMark.MatchString(m.raw(s))
 }
 
 // raw returns the text of a segment, with its line end.

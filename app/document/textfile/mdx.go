@@ -1,12 +1,18 @@
 package textfile
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/yuin/goldmark/parser"
 )
 
 // mdx translates MDX: Markdown with JSX. Lines of tags, expressions, imports and exports stay.
-func mdx(p *pass) { withAnchors(p, true) }
+func mdx(p *pass) {
+	p.formatter = jsxText
+	withAnchors(p, true)
+}
 
 var (
 	fence = regexp.MustCompile("^[ \\t>]*(?:[-*+][ \\t]+)?(`{3,}|~{3,})")
@@ -14,25 +20,54 @@ var (
 	// apart matches an empty line and one without indentation, where a statement that is not closed ends.
 	apart  = regexp.MustCompile(`^\r?\n[ \t]*\r?\n[^\s)}\]<]`)
 	module = regexp.MustCompile(`^(?:import|export)\s`)
+	// jsxPart matches code, an escape, or an expression, and jsxTag also a tag without expressions.
+	jsxPart = regexp.MustCompile("`[^`\n]+`" + `|\\[{}<]|\{(?:[^{}]|\{[^{}]*\})*\}`)
+	jsxTag  = regexp.MustCompile(jsxPart.String() + `|</?[\pL>][^<>]*>`)
+	jsxName = regexp.MustCompile(`^\{[\w.#-]+\}$`)
+	// mdxMark matches the mark of an item, heading or quotation.
+	mdxMark = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+`)
 )
 
-// withoutJSX returns the text with spaces in place of lines that are code of MDX.
+// indentedText is a parser of paragraphs that may be indented in tags, however far.
+type indentedText struct{ parser.BlockParser }
+
+// CanAcceptIndentedLine implements [parser.BlockParser].
+func (indentedText) CanAcceptIndentedLine() bool { return true }
+
+// readJSX returns a text with names, no JavaScript, in place of the expressions in it, and the function that puts these back into a translation.
+func readJSX(text string) (plain string, write func(translation string) string) {
+	var names []string
+	plain = jsxPart.ReplaceAllStringFunc(text, func(part string) string {
+		if part[0] == '{' && !jsxName.MatchString(part) {
+			names = append(names, fmt.Sprintf("{@%d}", len(names)/2+1), part)
+			return names[len(names)-2]
+		}
+		return part
+	})
+	escape := except(jsxTag.FindAllString(plain, -1), "{", `\{`, "}", `\}`, "<", `\<`)
+	return plain, func(translation string) string {
+		return strings.NewReplacer(names...).Replace(escape.Replace(translation))
+	}
+}
+
+// withoutJSX returns the text with spaces in place of lines that are code, also that of MDX.
 func (p *pass) withoutJSX() string {
 	out := []byte(p.text)
 	lines := p.linesOf("\r\n")
 	open, isModule := "", false // the open fence; whether the last line was of a module
 	for i := 0; i < len(lines); i++ {
 		raw := p.in(lines[i])
-		if found := fence.FindStringSubmatch(raw); found != nil && (open == "" || strings.HasPrefix(found[1], open)) {
-			if open == "" {
+		found := fence.FindStringSubmatch(raw)
+		if isFence := found != nil && (open == "" || strings.HasPrefix(found[1], open)); isFence || open != "" {
+			if copy(out[lines[i].Start:], blanked(raw)); isFence && open == "" {
 				open = found[1]
-			} else {
+			} else if isFence {
 				open = ""
 			}
 			continue
 		}
 		isModule = strings.TrimSpace(raw) != "" && (isModule || module.MatchString(raw))
-		if open != "" || !isModule && !jsx.MatchString(raw) {
+		if !isModule && !jsx.MatchString(raw) {
 			continue
 		}
 		last := p.endOfJSX(lines[i].Start, isModule)

@@ -21,6 +21,8 @@ const (
 	flutter           // messages of ARB, in which no sign can be quoted
 	mf2               // MessageFormat 2
 	ruby              // format of Ruby
+	vue               // messages of vue-i18n
+	jsxText           // Markdown with expressions in braces
 )
 
 // formatterOf returns the reader of the texts of a file that does not name it.
@@ -32,6 +34,8 @@ func formatterOf(text string) formatter {
 		return mf2
 	case icuChoice.MatchString(text):
 		return icu
+	case vueSign.MatchString(text):
+		return vue
 	}
 	return print
 }
@@ -53,6 +57,9 @@ var (
 	mf2Part    = regexp.MustCompile(`\{\{|\}\}|\\[\\{|}]|\{(?:[^{}|]|\|(?:[^\\|]|\\.)*\|)*\}`)
 	mf2One     = regexp.MustCompile(`(\s)one(\s[^\n]*)$`)
 	rubyPart   = regexp.MustCompile(`%%|%\{\w+\}|%<\w+>|%(?:\d+\$)?[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]`)
+	// vueSign matches a linked message or a literal of vue-i18n, and vuePart a part of a message.
+	vueSign    = regexp.MustCompile(`@(?:\.\w+)?:[\w({]|[^'\w]\{'[^'\n]+'\}[^']`)
+	vuePart    = regexp.MustCompile(`\{'[^'\n]*'\}|\{[^{}]*\}|@(?:\.\w+)?:(?:\([^()]*\)|\{[^{}]*\}|[\w.-]*\w)`)
 	bracedPart = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}`)
 	// conversion matches a conversion of printf.
 	conversion = regexp.MustCompile(`%(?:\d+\$)?[-+#0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL])?[a-zA-Z@%]|%\(\w+\)[a-z]|%#@\w+@`)
@@ -69,6 +76,10 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 		return text, except(bracedPart.FindAllString(text, -1), "{", "{{", "}", "}}").Replace
 	case ruby:
 		return text, except(rubyPart.FindAllString(text, -1), "%", "%%").Replace
+	case vue:
+		return text, except(vuePart.FindAllString(text, -1), "{", "{'{'}", "}", "{'}'}", "@", "{'@'}", "|", "{'|'}").Replace
+	case jsxText:
+		return readJSX(text)
 	case mf2:
 		return text, except(mf2Part.FindAllString(text, -1), "{", `\{`, "}", `\}`, `\`, `\\`).Replace
 	}
