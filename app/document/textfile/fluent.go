@@ -15,13 +15,15 @@ var (
 	fluentPart    = regexp.MustCompile(`^[ \t]+\.[a-zA-Z][\w-]*[ \t]*=[ \t]*`)
 	fluentVariant = regexp.MustCompile(`^(\*?)\[[ \t]*([\w.-]+)[ \t]*\][ \t]*`)
 	fluentNumber  = regexp.MustCompile(`\{[^{}]*\$`)
+	fluentCode    = regexp.MustCompile(`^\s+\.(?:style|accesskey|key|keycode|\w*commandkey)\b`)
 )
 
 // fluent translates messages of Fluent, their attributes, and the variants of selections. Names of brands stay.
 func fluent(p *pass) {
 	start, end, stays := -1, 0, true // of the current value, and whether its entry stays
+	isCode := false                  // whether the current attribute stays
 	flush := func() {
-		if start >= 0 && !stays {
+		if start >= 0 && !stays && !isCode {
 			p.fluentValue(start, end, 0)
 		}
 	}
@@ -35,7 +37,7 @@ func fluent(p *pass) {
 		isOther := raw != "" && !strings.ContainsAny(raw[:1], " \t}") // a comment, or no Fluent
 		if mark != "" || isOther {
 			flush()
-			start, stays = l.Start+len(mark), isBrand || m == nil && isOther
+			start, stays, isCode = l.Start+len(mark), isBrand || m == nil && isOther, fluentCode.MatchString(mark)
 		}
 		end = l.End
 	}
@@ -134,36 +136,24 @@ func (p *pass) fluentForms(s *fluentVariants, text string) []fluentForm {
 	if strings.Contains(s.selector, "ordinal") {
 		rules = plural.Ordinal
 	}
-	wanted, onlyOne := pluralsOf(p.options.To, rules)
-	other := slices.IndexFunc(s.list, func(f fluentForm) bool { return f.key == "other" })
-	isPlural := slices.ContainsFunc(s.list, func(f fluentForm) bool { return f.key != "other" && slices.Contains(pluralNames, f.key) })
-	if len(wanted) == 0 || other < 0 || !isPlural || slices.ContainsFunc(s.list, func(f fluentForm) bool {
-		return !slices.Contains(pluralNames, f.key) && strings.Trim(f.key, "0123456789.") != ""
-	}) {
+	var keys []string
+	isPlural := false
+	for _, f := range s.list {
+		isCategory := slices.Contains(pluralNames, f.key)
+		isPlural = isPlural || isCategory && f.key != "other"
+		if keys = append(keys, f.key); !isCategory && strings.Trim(f.key, "0123456789.") != "" {
+			return s.list
+		}
+	}
+	made := madeForms(p.options.To, rules, keys, func(i int) bool { return fluentNumber.MatchString(text[s.list[i].start:s.list[i].end]) }, "1",
+		func(string) bool { return false })
+	if made == nil || !isPlural {
 		return s.list
 	}
-	has := func(key string) bool {
-		return slices.ContainsFunc(s.list, func(f fluentForm) bool { return f.key == key })
-	}
 	var forms []fluentForm
-	for i, f := range s.list {
-		hasNumber := fluentNumber.MatchString(text[f.start:f.end])
-		switch {
-		case slices.Contains(pluralNames, f.key) && !slices.Contains(wanted, f.key):
-			continue
-		case f.key == "one" && !onlyOne && !hasNumber && fluentNumber.MatchString(text[s.list[other].start:s.list[other].end]):
-			if !has("1") {
-				forms = append(forms, fluentForm{"1", false, f.start, f.end})
-			}
-			f.start, f.end = s.list[other].start, s.list[other].end
-		case i == other:
-			for _, name := range wanted {
-				if !has(name) {
-					forms = append(forms, fluentForm{name, false, f.start, f.end})
-				}
-			}
-		}
-		forms = append(forms, f)
+	for _, m := range made {
+		from := s.list[m.from]
+		forms = append(forms, fluentForm{m.category, s.list[m.at].isDefault && m.category == keys[m.at], from.start, from.end})
 	}
 	return forms
 }
@@ -188,7 +178,7 @@ func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool) 
 	isChanged = !slices.Equal(forms, s.list)
 	out.WriteString("{ " + s.selector + " ->")
 	for _, f := range forms {
-		form, changed := p.fluentMade(text[:s.start]+text[f.start:f.end]+text[s.end:], left)
+		form, changed := p.fluentMade(text[:s.start]+strings.TrimSpace(text[f.start:f.end])+text[s.end:], left)
 		if *left < 0 {
 			return text, false
 		}

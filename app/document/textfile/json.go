@@ -148,7 +148,7 @@ type jsonTexts struct {
 	*pass
 	ascii  bool                                              // letters outside ASCII are written as escapes
 	isText func(n *jsonNode, text string) bool               // reports whether a string is translated; nil: none is
-	stays  func(n *jsonNode, depth int) bool                 // reports whether a member stays; nil: none does
+	stays  func(parent, n *jsonNode, depth int) bool         // reports whether a member stays; nil: none does
 	forms  func(parent *jsonNode, list []jsonNode) (f forms) // returns the plural forms with which a list starts; nil: there are none
 }
 
@@ -162,18 +162,18 @@ func (j jsonTexts) values(parent *jsonNode, depth int) {
 		n := len(plurals.list)
 		if n == 0 {
 			n = 1
-			j.node(&list[0], depth)
+			j.node(parent, &list[0], depth)
 		} else {
 			start := len(strings.TrimRight(j.text[:list[0].at], jsonSpace))
-			plurals.write(j.pass, start, list[n-1].end, func(i int) { j.node(&list[i], depth) })
+			plurals.write(j.pass, start, list[n-1].end, func(i int) { j.node(parent, &list[i], depth) })
 		}
 		list = list[n:]
 	}
 }
 
 // node translates a string, or the strings in a value.
-func (j jsonTexts) node(n *jsonNode, depth int) {
-	if j.stays != nil && j.stays(n, depth) {
+func (j jsonTexts) node(parent, n *jsonNode, depth int) {
+	if j.stays != nil && j.stays(parent, n, depth) {
 		return
 	}
 	if n.kind != jsontext.KindString {
@@ -190,44 +190,61 @@ func jsonValues(p *pass) {
 	list := p.readJSON(plainJSON)
 	described := describedMessages.MatchString(p.text)
 	j := jsonTexts{pass: p, ascii: asciiEscapes(p.text), isText: func(_ *jsonNode, text string) bool { return !p.isCode(text) }}
-	j.stays = func(n *jsonNode, depth int) bool {
+	j.stays = func(parent, n *jsonNode, depth int) bool {
 		isLocale := n.name == "@@locale" || n.name == "locale" && strings.Contains(p.text, `"translations"`) // of ARB, of Angular
 		if isLocale && depth == 1 && n.kind == jsontext.KindString && p.options.To != "" {
 			p.replace(n.start, n.end, quoteJSON(p.options.To, false))
 			return true
 		}
-		return strings.HasPrefix(n.name, "@") || described && depth == 2 && (n.name == "description" || n.name == "placeholders")
+		isPart := len(parent.inner) <= mostParts && (n.name == "description" && parent.member("other") != nil || // of go-i18n
+			n.name == "comment" && n.kind == jsontext.KindBeginArray && parent.member("message") != nil) // of Visual Studio Code
+		return isPart || strings.HasPrefix(n.name, "@") || described && depth == 2 && (n.name == "description" || n.name == "placeholders")
 	}
-	if p.options.To != "" && strings.Contains(p.text, "{{") {
-		j.forms = p.namedForms
+	if p.options.To != "" {
+		j.forms = p.namedForms()
 	}
 	j.values(&jsonNode{inner: list}, 0)
 }
 
+// mostParts is the maximum number of members of a message.
+const mostParts = 12
+
 // describedMessages matches the start of messages of Chrome or FormatJS, whose descriptions are for translators.
 var describedMessages = regexp.MustCompile(`^\s*\{\s*"[^"]+"\s*:\s*\{\s*(?:"description"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"(?:message|defaultMessage)"\s*:`)
 
-// namedForms returns the plural forms of i18next, whose members have the same name and end in their category: file_one, file_other.
-func (p *pass) namedForms(_ *jsonNode, list []jsonNode) (f forms) {
-	f.comma = ","
-	prefix := list[0].name[:strings.LastIndexByte(list[0].name, '_')+1]
-	if prefix == "" || prefix[0] == '@' {
+// otherMember captures the name of a plural form of i18next without its category.
+var otherMember = regexp.MustCompile(`"([^"\\@][^"\\]*_)other"`)
+
+// namedForms returns the function that finds plural forms. Those of i18next have the same name and end in their category: file_one,
+// file_other. Those of go-i18n and i18n-js have no name: one, other.
+func (p *pass) namedForms() func(parent *jsonNode, list []jsonNode) (f forms) {
+	isNamed := map[string]bool{"": true}
+	if strings.Contains(p.text, "{{") {
+		for _, m := range otherMember.FindAllStringSubmatch(p.text, -1) {
+			isNamed[m[1]] = true
+		}
+	}
+	return func(parent *jsonNode, list []jsonNode) (f forms) {
+		prefix := list[0].name[:strings.LastIndexByte(list[0].name, '_')+1]
+		if f.keep = prefix == ""; !isNamed[prefix] || f.keep && (len(parent.inner) > mostParts || parent.member("other") == nil) {
+			return f
+		}
+		f.comma = ","
+		for _, n := range list {
+			category, ok := strings.CutPrefix(n.name, prefix)
+			if !ok || n.kind != jsontext.KindString || !slices.Contains(pluralNames, category) {
+				break
+			}
+			f.list = append(f.list, form{category, n.at, n.end})
+		}
+		if f.keep && len(f.list) < 2 {
+			f.list = nil
+		}
+		if strings.HasSuffix(prefix, "_ordinal_") {
+			f.rules = plural.Ordinal
+		}
 		return f
 	}
-	for _, n := range list {
-		category, ok := strings.CutPrefix(n.name, prefix)
-		if !ok || n.kind != jsontext.KindString || !slices.Contains(pluralNames, category) {
-			break
-		}
-		f.list = append(f.list, form{category, n.at, n.end})
-	}
-	if len(f.list) > 0 && !strings.Contains(p.text, `"`+prefix+`other"`) {
-		f.list = nil
-	}
-	if strings.HasSuffix(prefix, "_ordinal_") {
-		f.rules = plural.Ordinal
-	}
-	return f
 }
 
 // asciiEscapes reports whether a document escapes letters outside ASCII.

@@ -272,6 +272,18 @@ func TestWritten(t *testing.T) {
 	}
 }
 
+// The key around the messages of Rails is the language.
+func TestTopKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"en:\n  a: b\n": "fr:\n  a: b\n", "\"en\":\n  a: b\n": "\"fr\":\n  a: b\n", "en-US: {a: b}\n": "fr: {a: b}\n", "'en_GB':\n  a: b\n": "'fr':\n  a: b\n",
+		"it:\n  a: b\n": "it:\n  a: b\n", "en:\n  a: b\nde:\n  a: c\n": "en:\n  a: b\nde:\n  a: c\n", "- en: b\n": "- en: b\n",
+	} {
+		got, err := rewritten(t, kindNamed(t, "yaml"), text, document.Options{From: "en", To: "fr"}, func(text string) string { return text })
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+}
+
 // Alternative texts of images are translated on request.
 func TestAlternatives(t *testing.T) {
 	for _, c := range []struct{ kind, text, want string }{

@@ -24,7 +24,15 @@ func TestMessageFiles(t *testing.T) {
 			"<?php\n$string['a'] = 'ONE';\n$x[\"b\"]['c'] = \"TWO\";\ndefine('KEY', 'THREE');\nconst D = 'FOUR';\nif ($x['e'] == 'five') { $x['f'] = 'six' . $g; $x['h'] = f('seven', 'eight'); $x['i'][] = 'NINE'; $j = 'ten'; }\n"},
 		"PHP": {"php", "<?php\n// it's\nreturn [\n 'key' => 'it\\'s one :name',\n \"b\" => \"two\\n\\$5\", 'c' => array('three', 'x' => ['four'], 'y' => f('five')), 'd' => 'six' . $a, 'e' => \"seven $b\", 'f' => $x['eight'],\n];\n",
 			"<?php\n// it's\nreturn [\n 'key' => 'IT\\'S ONE :name',\n \"b\" => \"TWO\\n\\$5\", 'c' => array('THREE', 'x' => ['FOUR'], 'y' => f('five')), 'd' => 'six' . $a, 'e' => \"seven $b\", 'f' => $x['eight'],\n];\n"},
-		"property list": {"strings", "/* a */\nCFBundleDisplayName = \"Name here\";\nNSCameraUsageDescription = \"Why we ask\";\n", "/* a */\nCFBundleDisplayName = \"NAME HERE\";\nNSCameraUsageDescription = \"WHY WE ASK\";\n"},
+		"attributes of Fluent": {"ftl", "a = one\n    .style = width: 2em\n    .title = two\n    .accesskey = t\n-b = three\n", "a = ONE\n    .style = width: 2em\n    .title = TWO\n    .accesskey = t\n-b = THREE\n"},
+		"a space in Qt": {"ts", "<TS language=\"fr\"><context><message><source>one</source><translation> </translation></message><message><source>two</source><translation type=\"unfinished\"> </translation></message></context></TS>",
+			"<TS language=\"fr\"><context><message><source>one</source><translation> </translation></message><message><source>two</source><translation type=\"unfinished\">TWO</translation></message></context></TS>"},
+		"names of translators":     {"po", "msgid \"translator-credits\"\nmsgstr \"\"\n\nmsgctxt \"NAME OF TRANSLATORS\"\nmsgid \"Your names\"\nmsgstr \"\"\n\nmsgid \"translator\"\nmsgstr \"\"\n", "msgid \"translator-credits\"\nmsgstr \"\"\n\nmsgctxt \"NAME OF TRANSLATORS\"\nmsgid \"Your names\"\nmsgstr \"\"\n\nmsgid \"translator\"\nmsgstr \"TRANSLATOR\"\n"},
+		"comments of messages":     {"json", `{"a": "one", "b": {"message": "two", "comment": ["three"]}, "c": {"comment": "four"}}`, `{"a": "ONE", "b": {"message": "TWO", "comment": ["three"]}, "c": {"comment": "FOUR"}}`},
+		"words of programs":        {"properties", "a=true\nb=yyyy-MM-dd\nb2=text/plain\nb3=image/svg+xml\nc=EEEE, d 'de' MMMM\nd=HH:mm\ne=a true word\nf=add\n", "a=true\nb=yyyy-MM-dd\nb2=text/plain\nb3=image/svg+xml\nc=EEEE, d 'de' MMMM\nd=HH:mm\ne=A TRUE WORD\nf=ADD\n"},
+		"version of YAML":          {"yaml", "%YAML 1.2\n---\na: one\n", "%YAML 1.2\n---\na: ONE\n"},
+		"tags and Markdown in MDX": {"mdx", "<A>\n  <B>\n      one *two*\n\n      - three\n        four\n      - five\n\n      ```js\n      six\n      ```\n      ## seven\n  </B>\n</A>\n\n    eight\n", "<A>\n  <B>\n      ONE *TWO*\n\n      - THREE\n        FOUR\n      - FIVE\n\n      ```js\n      six\n      ```\n      ## SEVEN\n  </B>\n</A>\n\n    EIGHT\n"},
+		"property list":            {"strings", "/* a */\nCFBundleDisplayName = \"Name here\";\nNSCameraUsageDescription = \"Why we ask\";\n", "/* a */\nCFBundleDisplayName = \"NAME HERE\";\nNSCameraUsageDescription = \"WHY WE ASK\";\n"},
 	} {
 		kind := kindNamed(t, c.kind)
 		got, err := rewritten(t, kind, c.text, document.Options{To: "fr"}, func(text string) string { return text })

@@ -27,6 +27,7 @@ type pass struct {
 	options   document.Options
 	formatter formatter
 	isPage    bool // of a book, whose attributes are translated on request
+	isPHP     bool
 
 	out        io.Writer
 	translator document.Translate
@@ -97,8 +98,11 @@ func (p *pass) within(text string, rewrite func(p *pass)) string {
 
 // translate returns the translation of a segment, which has no white space at its ends.
 func (p *pass) translate(text string) string {
-	if p.formatter == mf2 {
+	switch {
+	case p.formatter == mf2:
 		return p.translateMF2(text)
+	case p.formatter == vue || p.isPHP:
+		return p.alternatives(text)
 	}
 	return p.segment(text)
 }
@@ -237,8 +241,13 @@ func (p *pass) hasLanguage(s markup.Sentence, err error) bool {
 		s, err = s.In(p.ctx, "")
 	}
 	p.looks.Check(err)
-	return !s.Blank() || len(s.Messages()) > 0
+	return (!s.Blank() || len(s.Messages()) > 0) && !codeValue.MatchString(s.Text)
 }
+
+// codeValue matches words of programs, types of media, and patterns of dates and times such as yyyy-MM-dd.
+var codeValue = regexp.MustCompile(`^(?:true|false|null|nil|undefined|(?:application|audio|font|image|message|model|multipart|text|video|x-\w+)/[\w.+*-]+|` + dateField + `(?:(?:[ /.,:-]|'[^']*')+` + dateField + `)+)$`)
+
+const dateField = `(?:y{1,4}|Y{2,4}|M{1,4}|L{3,4}|d{1,4}|D{1,2}|E{1,4}|H{1,2}|h{1,2}|m{1,2}|s{1,2}|S{3}|a|z{1,4}|Z{1,3}|X{1,3})`
 
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 

@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,7 @@ func php(p *pass) {
 	if !strings.HasPrefix(strings.TrimSpace(p.text), "<?php") {
 		p.refuse(nil, "the file does not start with <?php")
 	}
+	p.formatter, p.isPHP = formatterOf(p.text), true
 	var open []bool        // whether each open bracket is that of an array
 	last, before := "", "" // the last tokens that are not white space
 	called := ""           // the last word before a parenthesis
@@ -75,16 +77,27 @@ func (p *pass) phpString(start, end int) {
 	raw := p.text[start+1 : end-1]
 	text, encode := readSingle.Replace(raw), func(text string) string { return "'" + writeSingle.Replace(text) + "'" }
 	if p.text[start] == '"' {
-		if phpVariable.MatchString(raw) || strings.Contains(raw, `\u{`) {
+		if phpVariable.MatchString(raw) {
 			return
 		}
-		text = cEscape.ReplaceAllStringFunc(strings.ReplaceAll(raw, `\$`, "$"), readC)
+		text = phpEscape.ReplaceAllStringFunc(raw, readPHP)
 		encode = func(text string) string { return `"` + strings.ReplaceAll(escapeC.Replace(text), "$", `\$`) + `"` }
 	}
 	p.data(start, end, text, encode)
 }
 
+// readPHP returns the text of an escape.
+func readPHP(escape string) string {
+	if code, ok := strings.CutPrefix(escape, `\u{`); ok {
+		n, _ := strconv.ParseUint(strings.TrimSuffix(code, "}"), 16, 32) // of six digits
+		return string(rune(n))
+	}
+	return readC(escape)
+}
+
 var (
+	// phpEscape matches the escapes of a string in double quotes: any other backslash is one.
+	phpEscape   = regexp.MustCompile(bytesC + `|\\(?:[nrtvf\\$"]|u\{[0-9a-fA-F]{1,6}\})`)
 	phpVariable = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*(?:\$[A-Za-z_{]|\{\$)`)
 	readSingle  = strings.NewReplacer(`\\`, `\`, `\'`, "'")
 	writeSingle = strings.NewReplacer(`\`, `\\`, "'", `\'`)

@@ -1,14 +1,16 @@
 package textfile
 
 import (
+	"cmp"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/feature/plural"
-	"golang.org/x/text/language"
+	xlanguage "golang.org/x/text/language"
 
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
 
@@ -21,7 +23,7 @@ const withoutPlural = " bm bo dz id ig ii ja jv kde kea km ko lkt lo ms my sah s
 // pluralsOf returns the categories of a language, or nil if CLDR has no rules for it. onlyOne reports whether the category one
 // contains no whole number but 1.
 func pluralsOf(code string, rules *plural.Rules) (categories []string, onlyOne bool) {
-	tag, err := language.Parse(code)
+	tag, err := xlanguage.Parse(code)
 	if err != nil {
 		return nil, false
 	}
@@ -53,7 +55,7 @@ var pluralSamples = func() (list []int) {
 type forms struct {
 	rules *plural.Rules // cardinal if nil
 	comma string        // between two forms, before white space
-	exact bool          // =1 is a form, too
+	exact string        // the category of a form for 1 alone, or ""
 	keep  bool          // forms that the target language does not have stay
 	list  []form
 }
@@ -90,61 +92,81 @@ func (f *forms) write(p *pass, start, end int, translate func(i int)) {
 
 var (
 	// pluralNumber matches a number in a plural form.
-	pluralNumber = regexp.MustCompile(`#|%(?:\d+\$)?[\d.,+-]*l{0,2}[diufs@]|%\(\w+\)|%L?n\b|%L?\d|\{\{|\{\w*[},]|xliff:g`)
+	pluralNumber = regexp.MustCompile(`#|:count\b|%(?:\d+\$)?[\d.,+-]*l{0,2}[diufs@]|%\(\w+\)|%L?n\b|%L?\d|\{\{|\{\w*[},]|xliff:g`)
 	otherName    = regexp.MustCompile(`^other|other["'<]`)
 )
 
-// in returns the forms in text for a language: missing ones are made of the category other, as is the category one if it lacks the
-// number and is used for more than 1. Forms that the language does not have go, except zero, which some programs use for 0.
-func (f *forms) in(language, text string) string {
-	rules := f.rules
-	if rules == nil {
-		rules = plural.Cardinal
+// madeForm is a form of the target language: its category, the form of which it is made, and the one in whose place it stands.
+type madeForm struct {
+	category string
+	from, at int
+}
+
+// madeForms returns the forms that a language has, of forms with the given categories, or nil if it is not known. A missing one is
+// made of other, as is one if it lacks the number and is used for more than 1: it is then only for 1, unless exact is "". Forms that the
+// language does not have go, except those that may stay.
+func madeForms(to string, rules *plural.Rules, categories []string, hasNumber func(i int) bool, exact string, mayStay func(category string) bool) (list []madeForm) {
+	wanted, onlyOne := pluralsOf(to, cmp.Or(rules, plural.Cardinal))
+	other := slices.Index(categories, "other")
+	if len(wanted) == 0 || other < 0 {
+		return nil
 	}
-	wanted, onlyOne := pluralsOf(language, rules)
-	k := slices.IndexFunc(f.list, func(f form) bool { return f.category == "other" })
-	if len(wanted) == 0 || k < 0 {
-		return text
-	}
-	other := text[f.list[k].start:f.list[k].end]
-	at := otherName.FindStringIndex(other)
-	if at == nil { // written with escapes
-		return text
-	}
-	named := func(category string) string { return other[:at[0]] + category + other[at[0]+len("other"):] }
-	head, last := text[:f.list[0].start], f.list[len(f.list)-1].end
-	between := f.comma + head[len(strings.TrimRight(head, " \t\r\n")):]
-	var out strings.Builder
-	out.WriteString(head)
-	before := ""
-	add := func(separator, raw string) {
-		out.WriteString(before + raw)
-		before = separator
-	}
-	for i, each := range f.list {
-		raw := text[each.start:each.end]
-		if !f.keep && each.category != "zero" && slices.Contains(pluralNames, each.category) && !slices.Contains(wanted, each.category) {
-			continue
-		}
-		if i > 0 && out.Len() > len(head) {
-			before = text[f.list[i-1].end:each.start]
-		}
+	for i, category := range categories {
+		from := i
 		switch {
-		case each.category == "one" && !onlyOne && pluralNumber.MatchString(other) && !pluralNumber.MatchString(raw):
-			if f.exact && !slices.ContainsFunc(f.list, func(f form) bool { return f.category == "=1" }) {
-				add(between, "=1"+strings.TrimPrefix(raw, "one"))
+		case slices.Contains(pluralNames, category) && !slices.Contains(wanted, category) && !mayStay(category):
+			continue
+		case category == "one" && !onlyOne && hasNumber(other) && !hasNumber(i):
+			if from = other; exact != "" && !slices.Contains(categories, exact) {
+				list = append(list, madeForm{exact, i, i})
 			}
-			raw = named("one")
-		case i == k:
+		case i == other:
 			for _, name := range wanted {
-				if !slices.ContainsFunc(f.list, func(f form) bool { return f.category == name }) {
-					add(between, named(name))
+				if !slices.Contains(categories, name) {
+					list = append(list, madeForm{name, i, i})
 				}
 			}
 		}
-		add(between, raw)
+		list = append(list, madeForm{category, from, i})
 	}
-	return out.String() + text[last:]
+	return list
+}
+
+// in returns the forms in text for a language; see [madeForms]. The form zero stays, which some programs use for 0.
+func (f *forms) in(to, text string) string {
+	categories := make([]string, len(f.list))
+	for i, form := range f.list {
+		categories[i] = form.category
+	}
+	raw := func(i int) string { return text[f.list[i].start:f.list[i].end] }
+	list := madeForms(to, f.rules, categories, func(i int) bool { return pluralNumber.MatchString(raw(i)) }, f.exact,
+		func(category string) bool { return f.keep || category == "zero" })
+	if list == nil || !otherName.MatchString(raw(slices.Index(categories, "other"))) { // written with escapes
+		return text
+	}
+	head := text[:f.list[0].start]
+	between := f.comma + head[len(strings.TrimRight(head, " \t\r\n")):]
+	var out strings.Builder
+	out.WriteString(head)
+	for i, made := range list {
+		form := raw(made.from)
+		if was := categories[made.from]; was != made.category {
+			at := otherName.FindStringIndex(form)
+			if was == "one" {
+				at = []int{0}
+			}
+			form = form[:at[0]] + made.category + form[at[0]+len(was):]
+		}
+		switch {
+		case i == 0:
+		case list[i-1].at < made.at:
+			out.WriteString(text[f.list[made.at-1].end:f.list[made.at].start])
+		default:
+			out.WriteString(between)
+		}
+		out.WriteString(form)
+	}
+	return out.String() + text[f.list[len(f.list)-1].end:]
 }
 
 // maxMessages is the maximum depth of messages in messages whose forms are made.
@@ -172,7 +194,9 @@ func (p *pass) icuPlurals(text string, depth int) string {
 		if sort != nil && sort[1] == "selectordinal" {
 			f.rules = plural.Ordinal
 		}
-		f.exact = f.rules == nil && !strings.Contains(text[m.Start:m.Branches[0][0]], "offset:")
+		if f.rules == nil && !strings.Contains(text[m.Start:m.Branches[0][0]], "offset:") {
+			f.exact = "=1"
+		}
 		out.WriteString(text[at:m.Start])
 		at = m.Start
 		for i, b := range m.Branches {
@@ -195,3 +219,48 @@ func (p *pass) icuPlurals(text string, depth int) string {
 
 // icuPlural matches the keyword of an ICU message.
 var icuPlural = regexp.MustCompile(`,\s*(plural|selectordinal)\s*,`)
+
+// alternatives translates the plural forms of Laravel and vue-i18n in a text, one|other, each by itself. Laravel shows the first of
+// two forms where a language has more, unless each has its numbers: {0} none|[1,*] some.
+func (p *pass) alternatives(text string) string {
+	var list []string
+	at, hasNumbers := 0, false
+	for _, s := range p.parse(text).Spans {
+		if text[s.Start:s.End] == "|" {
+			list = append(list, text[at:s.Start])
+			at = s.End
+		}
+	}
+	if list = append(list, text[at:]); len(list) == 1 {
+		return p.segment(text)
+	}
+	for i, raw := range list {
+		head := laravelNumbers.FindString(raw)
+		hasNumbers = hasNumbers || head != ""
+		before, inner, after := trimmed(raw[len(head):])
+		if hasLetter(inner) {
+			inner = p.segment(inner)
+		}
+		if p.isPHP {
+			inner = strings.ReplaceAll(inner, "|", "｜")
+		}
+		list[i] = head + before + inner + after
+	}
+	if rule := readRule(ruleOf(p.options.To), p.options.To); p.isPHP && len(list) == 2 && !hasNumbers && rule != nil {
+		one, isOther := laravelOne[language.LocaleOf(p.options.To).Language]
+		if !isOther {
+			one = rule.one
+		}
+		singular, plural := list[0], list[1]
+		list = slices.Repeat([]string{plural}, max(rule.forms, 2))
+		if one >= 0 && rule.ofSingular(rule.one, singular, plural) {
+			list[one] = singular
+		}
+	}
+	return strings.Join(list, "|")
+}
+
+var laravelNumbers = regexp.MustCompile(`^\s*(?:\{\d+\}|[\[\]](?:-?\d+|\*|-Inf),(?:-?\d+|\*|Inf)[\[\]])\s*`)
+
+// laravelOne is the form for 1 of Laravel in languages where it is not gettext's; -1: there is none.
+var laravelOne = map[string]int{"az": -1, "cy": 0, "ka": -1, "kn": -1, "lv": 1, "tr": -1}

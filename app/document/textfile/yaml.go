@@ -19,7 +19,7 @@ import (
 func yamlValues(p *pass) {
 	p.formatter = formatterOf(p.text)
 	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
-	text := symbols.ReplaceAllStringFunc(p.text, func(list string) string {
+	text := symbols.ReplaceAllStringFunc(yamlVersion.ReplaceAllString(p.text, "${1}1"), func(list string) string {
 		key, values, _ := strings.Cut(list, "[")
 		return key + "[" + strings.ReplaceAll(values, ":", "_")
 	})
@@ -36,12 +36,18 @@ func yamlValues(p *pass) {
 	}
 }
 
-// isReadByCode reports whether the code of Rails or Hugo reads value i of a mapping of messages.
+// isReadByCode reports whether value i of a mapping of messages is for the code of Rails or Hugo, or for translators.
 func isReadByCode(n *yaml.Node, i int) bool {
 	key := n.Content[i-1].Value
 	return key == "round_mode" || key == "order" && n.Content[i].Kind == yaml.SequenceNode ||
-		key == "id" && slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Value == "translation" })
+		slices.Contains(beside, key) && slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Value == "translation" || n.Value == "other" })
 }
+
+// beside are the keys beside a message of Hugo and go-i18n that are not for users.
+var beside = []string{"id", "description", "hash"}
+
+// yamlVersion matches the version of YAML before its last digit: the parser reads all of YAML 1.
+var yamlVersion = regexp.MustCompile(`(?m)^(%YAML[ \t]+1\.)\d+`)
 
 // symbols matches a list of Psych's symbols, [ :year ], which other readers refuse.
 var symbols = regexp.MustCompile(`(?m)^[ \t]*[\w-]+:[ \t]*\[[ \t]*:\w+[ \t]*(?:,[ \t]*:\w+[ \t]*)*\][ \t]*(?:#.*)?\r?$`)
@@ -61,8 +67,13 @@ func (y *yamlFile) locale(n *yaml.Node) {
 		return
 	}
 	key := n.Content[0].Content[0]
-	if at := y.position(key); key.Value == from && strings.HasPrefix(y.text[at:], from) {
-		y.replace(at, at+len(from), plainOrQuoted(to, from))
+	at := y.position(key)
+	switch end := y.quoted(at); {
+	case !isLanguage(key.Value, from):
+	case end > at:
+		y.replace(at+1, end-1, to)
+	case strings.HasPrefix(y.text[at:], key.Value):
+		y.replace(at, at+len(key.Value), plainOrQuoted(to, key.Value))
 	}
 }
 
@@ -76,29 +87,40 @@ func (y *yamlFile) node(n *yaml.Node, depth, column int) {
 		y.scalar(n, column)
 		return
 	}
-	if forms := y.forms(n); len(forms.list) > 0 {
-		start := len(strings.TrimRight(y.text[:forms.list[0].start], yamlSpace))
-		forms.write(y.pass, start, forms.list[len(forms.list)-1].end, func(i int) { y.scalar(n.Content[2*i+1], n.Column) })
-		return
-	}
+	forms, first := y.forms(n)
 	for i, inner := range n.Content {
-		if n.Kind == yaml.MappingNode && (i%2 == 0 || isReadByCode(n, i)) {
-			continue
+		switch {
+		case i >= first && i < first+2*len(forms.list):
+			if i == first {
+				start := len(strings.TrimRight(y.text[:forms.list[0].start], yamlSpace))
+				forms.write(y.pass, start, forms.list[len(forms.list)-1].end, func(i int) { y.scalar(n.Content[first+2*i+1], n.Column) })
+			}
+		case n.Kind == yaml.MappingNode && (i%2 == 0 || isReadByCode(n, i)):
+		default:
+			y.node(inner, depth+1, max(n.Column, 1))
 		}
-		y.node(inner, depth+1, max(n.Column, 1))
 	}
 }
 
-// forms returns the plural forms of Rails or Hugo in a mapping: one, other and the like, each on a line.
-func (y *yamlFile) forms(n *yaml.Node) (f forms) {
-	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 || len(n.Content) < 4 || y.options.To == "" {
-		return f
+// forms returns the plural forms of Rails, Hugo or go-i18n in a mapping, one, other and the like, and the place of the first.
+func (y *yamlFile) forms(n *yaml.Node) (f forms, first int) {
+	if n.Kind != yaml.MappingNode || y.options.To == "" {
+		return f, 0
 	}
 	f.keep = true // Rails without rules of plurals has one and other in all languages
+	if n.Style&yaml.FlowStyle != 0 {
+		f.comma = ","
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if !slices.Contains(pluralNames, key.Value) || value.Kind != yaml.ScalarNode || value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-			return forms{}
+		if slices.Contains(beside, key.Value) {
+			if len(f.list) == 0 {
+				first = i + 2
+			}
+			continue
+		}
+		if !slices.Contains(pluralNames, key.Value) || i != first+2*len(f.list) || value.Kind != yaml.ScalarNode || value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			return forms{}, 0
 		}
 		at := y.position(value)
 		end := y.quoted(at)
@@ -107,7 +129,10 @@ func (y *yamlFile) forms(n *yaml.Node) (f forms) {
 		}
 		f.list = append(f.list, form{key.Value, y.position(key), end})
 	}
-	return f
+	if len(f.list) < 2 {
+		return forms{}, 0
+	}
+	return f, first
 }
 
 // scalar translates a string.
