@@ -95,7 +95,7 @@ func (f *file) try(ctx context.Context, results string) error {
 		return nil
 	}
 	in, size := bytes.NewReader(content), int64(len(content))
-	original, err := textsOf(ctx, d, content)
+	original, err := textsOf(ctx, d, content, "en")
 	if err != nil {
 		f.refused = err.Error()
 		return nil
@@ -134,43 +134,61 @@ func (f *file) try(ctx context.Context, results string) error {
 			return err
 		}
 		f.results[s.name] = path
-		f.compare(ctx, s, d, original, out.Bytes())
+		f.compare(ctx, s, d, original, content, out.Bytes())
 	}
 	return nil
 }
 
 // compare compares the texts of a result with those of the original.
-func (f *file) compare(ctx context.Context, s standIn, d *document.Kind, original []string, result []byte) {
-	texts, err := textsOf(ctx, d, result)
+func (f *file) compare(ctx context.Context, s standIn, d *document.Kind, original []string, content, result []byte) {
+	isBilingual, from := slices.Contains(bilingual, d.Name), s.to
+	if isBilingual {
+		from = "en"
+	}
+	texts, err := textsOf(ctx, d, result, from)
 	switch {
 	case err != nil:
 		f.add(otherStructure, s.name, "does not open again: %v", err)
-	case slices.Contains(bilingual, d.Name):
+	case isBilingual:
 		for _, text := range texts {
 			if want, err := s.translate(ctx, text, d.Form); err == nil && want != text && hasWord(text) {
 				f.add(left, s.name, "%.200s", text)
 			}
 		}
 	default:
-		f.compareTexts(ctx, s, d, original, texts)
+		for _, text := range texts {
+			if want, err := s.translate(ctx, text, d.Form); s.whole == nil && err == nil && s.same(text) != text && want != text && hasWord(text) && slices.Contains(original, text) {
+				f.add(left, s.name, "%.200s", text)
+			}
+		}
+		if s.joined(texts) != s.joined(original) {
+			f.compareTexts(s, withForms(ctx, d, content, s.to, original), texts)
+		}
 	}
+}
+
+// withForms returns the texts of a document with the plural forms of a language, or else other ones.
+func withForms(ctx context.Context, d *document.Kind, content []byte, to string, others []string) []string {
+	const hyphen = "\u00AD" // which [plain] leaves out
+	var out bytes.Buffer
+	_, err := document.Put(ctx, &out, d, bytes.NewReader(content), int64(len(content)), document.Options{From: "en", To: to}, func(text string) (string, error) {
+		return text + hyphen, nil
+	})
+	if texts, err2 := textsOf(ctx, d, out.Bytes(), to); err == nil && err2 == nil {
+		return texts
+	}
+	return others
 }
 
 // compareTexts looks for each text of a result in the original, in order. Words that touch may be one text in one and two in the
 // other, and a text of the original may be missing where its translation looks like code: owners tell whether it is there.
-func (f *file) compareTexts(ctx context.Context, s standIn, d *document.Kind, original, texts []string) {
-	joined := func(texts []string) string { return tags.ReplaceAllString(s.same(plain(strings.Join(texts, ""))), "") }
-	for _, text := range texts {
-		if want, err := s.translate(ctx, text, d.Form); s.whole == nil && err == nil && s.same(text) != text && want != text && hasWord(text) && slices.Contains(original, text) {
-			f.add(left, s.name, "%.200s", text)
-		}
-	}
-	if joined(texts) == joined(original) {
+func (f *file) compareTexts(s standIn, original, texts []string) {
+	if s.joined(texts) == s.joined(original) {
 		return
 	}
 	i := 0
 	for n, text := range texts {
-		for i < len(original) && joined(original[i:i+1]) != joined(texts[n:n+1]) {
+		for i < len(original) && s.joined(original[i:i+1]) != s.joined(texts[n:n+1]) {
 			i++
 		}
 		if i == len(original) {
@@ -182,6 +200,11 @@ func (f *file) compareTexts(ctx context.Context, s standIn, d *document.Kind, or
 	if len(texts) < len(original)/2 {
 		f.add(otherStructure, s.name, "%d texts, then %d: are they code?", len(original), len(texts))
 	}
+}
+
+// joined returns texts as one, without what a translation changes.
+func (s standIn) joined(texts []string) string {
+	return tags.ReplaceAllString(s.same(plain(strings.Join(texts, ""))), "")
 }
 
 // tags matches inline tags, whose places follow the words.
@@ -213,9 +236,9 @@ func at(list []string, i int) string {
 	return ""
 }
 
-// textsOf returns the texts of a document.
-func textsOf(ctx context.Context, d *document.Kind, content []byte) (texts []string, err error) {
-	err = document.Texts(ctx, d, bytes.NewReader(content), int64(len(content)), document.Options{From: "en"}, func(text string, _ bool) error {
+// textsOf returns the texts of a document in a language.
+func textsOf(ctx context.Context, d *document.Kind, content []byte, from string) (texts []string, err error) {
+	err = document.Texts(ctx, d, bytes.NewReader(content), int64(len(content)), document.Options{From: from}, func(text string, _ bool) error {
 		texts = append(texts, text)
 		return nil
 	})

@@ -1,18 +1,24 @@
-// Reads files like owners.py, by FormatJS and Fluent's JavaScript. With "plurals FOLDER" it prints what is wrong with the plurals in that
+// Reads files like owners.py, by FormatJS, Fluent's JavaScript, js-yaml and MDX. With "plurals FOLDER" it prints what is wrong with the plurals in that
 // folder, see plurals.go. run.sh copies it beside the libraries.
 import { createInterface } from 'node:readline'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createIntl } from '@formatjs/intl'
 import { FluentBundle, FluentResource } from '@fluent/bundle'
+import { compileSync, createProcessor } from '@mdx-js/mdx'
 import i18next from 'i18next'
 import { IntlMessageFormat } from 'intl-messageformat'
+import { loadAll, YAML11_SCHEMA } from 'js-yaml'
 
 const read = (path) => readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
 
 function* leaves(value) {
   if (typeof value === 'string') yield value
+  else if (value && !Array.isArray(value) && typeof value.other === 'string') yield* leaves(Object.entries(value).flatMap(form))
   else if (value && typeof value === 'object') for (const inner of Object.values(value)) yield* leaves(inner)
 }
+
+// form leaves out all plural forms but other, which all languages have.
+const form = ([name, inner]) => (/^(zero|one|two|few|many)$/.test(name) ? [] : [inner])
 
 // messages tells which texts of JSON with a choice are messages of ICU.
 function messages(path) {
@@ -30,6 +36,28 @@ function messages(path) {
 function entries(path) {
   return [...new FluentResource(read(path)).body].flatMap((entry) => [entry.id, ...Object.keys(entry.attributes)])
 }
+
+// blocks lists the blocks that MDX reads, and their texts without tags.
+function blocks(path) {
+  const text = read(path).replace(/^---\r?\n[^]*?\n---\r?\n/, '')
+  compileSync(text)
+  const texts = []
+  const walk = (node) => {
+    texts.push(node.name ? `${node.type} ${node.name}` : node.type)
+    if (/^(paragraph|heading|tableCell)$/.test(node.type)) texts.push(inner(node))
+    else if (node.children) node.children.forEach(walk)
+    else texts.push(node.value ?? '')
+  }
+  walk(createProcessor().parse(text))
+  return texts
+}
+
+// yaml lists the texts that js-yaml reads.
+const yaml = (path) => loadAll(read(path), { schema: YAML11_SCHEMA }).flatMap((document) => [...leaves(document)])
+
+const inner = (node) => node.value ?? (node.children ?? []).map(inner).join('')
+
+const readers = { ftl: entries, mdx: blocks, json: messages }
 
 async function plurals(folder) {
   for (const lang of readdirSync(folder)) {
@@ -60,7 +88,7 @@ if (process.argv[2] === 'plurals') {
 } else {
   for await (const path of createInterface({ input: process.stdin })) {
     try {
-      console.log(JSON.stringify({ path, texts: path.endsWith('.ftl') ? entries(path) : messages(path) }))
+      console.log(JSON.stringify({ path, texts: (readers[path.split('.').pop()] ?? yaml)(path) }))
     } catch (error) {
       console.log(JSON.stringify({ path, error: String(error) }))
     }

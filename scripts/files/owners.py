@@ -5,6 +5,7 @@ import csv
 import email
 import email.policy
 import json
+import re
 import signal
 import sys
 
@@ -32,10 +33,16 @@ from translate.storage import factory, properties
 csv.field_size_limit(1 << 30)
 
 
+CATEGORY = re.compile("(.*_)?(zero|one|two|few|many)")
+
+
 def leaves(value):
+    """All texts, but of plural forms only other, which all languages have."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from leaves(inner)
+            form = CATEGORY.fullmatch(str(key))
+            if not form or not isinstance(value.get((form[1] or "") + "other"), str):
+                yield from leaves(inner)
     elif isinstance(value, (list, tuple, set)):
         for inner in value:
             yield from leaves(inner)
@@ -185,6 +192,10 @@ def read_fluent(path):
         def generic_visit(self, node):
             texts.append(type(node).__name__)
             super().generic_visit(node)
+
+        def visit_Variant(self, node):
+            if node.default or getattr(node.key, "name", "1") not in ("zero", "one", "two", "few", "many", "1"):
+                self.generic_visit(node)
 
         def visit_TextElement(self, node):
             texts.append(node.value)
