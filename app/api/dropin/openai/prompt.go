@@ -39,7 +39,7 @@ func newInstructions(text string) instructions {
 //
 //	first     Immersive Translate, Read Frog, FluentRead: "Translate to French:\n\nTEXT", "Translate to French (output translation only):\n\nTEXT"
 //	          Subtitle Edit: "Please translate the following text from English to French, only write the result:\n\nTEXT"
-//	          Chinese programs: "将以下文本翻译成法语：\n\nTEXT"; others: "en -> fr\nTEXT", "Output language: French\n\nTEXT"
+//	          Chinese programs: "将以下文本翻译成法语：\n\nTEXT"; others: "en -> fr\nTEXT", "EN-FR: TEXT", "Output language: French\n\nTEXT"
 //	labelled  PDFMathTranslate and BabelDOC: "… translate it into French, … NO notes. Input:\n\nTEXT",
 //	          "Translate the following markdown source text to French. …\nSource Text: TEXT\nTranslated Text:"
 //	marked    Zotero's PDF Translate: "… translation from English to French of the academic text enclosed in 🔤. … 🔤 TEXT 🔤 …"
@@ -81,8 +81,12 @@ var (
 	above      = regexp.MustCompile(`(?is)^(.*\S)\s*\n\s*((?:please )?translate[^\n]*\b(?:above|preceding|previous)\b[^\n]*)$`)
 	quoted     = regexp.MustCompile(`(?is)` + opening + `translate[^"“«'「\n]{0,80}["“«'「](.+)["”»'」]([^\n]{0,200})$`)
 	// lead matches paragraphs about the text before the instructions.
-	lead  = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}\b(?:context|glossary|terminology|terms|background|domain|audience|tone|style)\b[^\n:]{0,60}:[^\n]*\n(?:[^\n]+\n)*[ \t]*\n\s*)+`)
-	arrow = regexp.MustCompile(`[ \t]*(?:-{1,2}>|={1,2}>|→|⇒|➜)[ \t]*`)
+	lead = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}\b(?:context|glossary|terminology|terms|background|domain|audience|tone|style)\b[^\n:]{0,60}:[^\n]*\n(?:[^\n]+\n)*[ \t]*\n\s*)+`)
+	// direction matches codes of two languages before a text: "EN-FR: TEXT", "en2fr: TEXT".
+	direction = regexp.MustCompile(`^[\s#*\[(]*([a-z]{2,3}|[A-Z]{2,3})(?:[-_/|>:]|2)([a-z]{2,3}|[A-Z]{2,3})[\])*]*[:：][*]*`)
+	// command matches a command to translate, with a language: "/translate fr TEXT".
+	command = regexp.MustCompile(`(?i)^\s*[/!](?:translate|tr)[ \t]+(?:(?:in)?to[ \t]+)?([^\s:]+)[\s:]`)
+	arrow   = regexp.MustCompile(`[ \t]*(?:-{1,2}>|={1,2}>|→|⇒|➜)[ \t]*`)
 	// tail matches instructions after a text.
 	tail = regexp.MustCompile(`(?is)^\s*(?:(?:return|output|only|do not|don't|please|respond|answer|reply|provide|give|write|translat|keep|preserve|your|in|from|to|into)\b[^\n]{0,400}|[^\n]{0,40}[:：])?\s*$`)
 	// rule matches a paragraph of rules.
@@ -182,8 +186,10 @@ func (r *reader) unclear() bool {
 	if m := rewords.FindStringSubmatch(begin); m != nil && (m[1]+m[2] == "" || isLanguage(m[1]+m[2])) {
 		return true
 	}
-	if m := wanted.FindStringSubmatch(r.head); m != nil && isLanguage(m[1]) {
-		return true
+	for _, form := range []*regexp.Regexp{wanted, command} {
+		if m := form.FindStringSubmatch(r.head); m != nil && isLanguage(m[1]) {
+			return true
+		}
 	}
 	if turn.MatchString(r.user[max(0, len(r.user)-300):]) {
 		return true
@@ -296,6 +302,9 @@ func (r *reader) first() (instructions, text string, ok bool) {
 	}
 	line, rest, more := strings.Cut(user, "\n")
 	line = within(mostInstructions, line)
+	if m := direction.FindStringSubmatch(line); m != nil && isLanguage(m[1]) && isLanguage(m[2]) {
+		return m[1] + " -> " + m[2], user[len(m[0]):], true
+	}
 	if sides := between.Split(line, 3); len(sides) == 2 && isLanguage(sides[0]) {
 		to, inline := sides[1], ""
 		if end := strings.IndexAny(to, ":：])"); end >= 0 {
