@@ -5,9 +5,7 @@
 package ctranslate2
 
 import (
-	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -77,7 +75,7 @@ type File struct {
 
 // Parse reads the names, types and places of the variables of a file of size bytes, without their values.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
-	s := newScanner(r, size)
+	s := &scanner{r: r, size: size}
 	f := &File{Variables: map[string]Variable{}, Aliases: map[string]string{}}
 	f.Version = int(s.uint32())
 	if s.err == nil && (f.Version < 4 || f.Version > 6) {
@@ -129,60 +127,28 @@ func (f *File) Find(name string) (own string, v Variable, ok bool) {
 // scanner reads a file in order. It keeps the first error; later reads return zero.
 type scanner struct {
 	r        io.ReaderAt
-	buf      *bufio.Reader
 	at, size int64
 	err      error
 }
 
-// scanBlock is the number of bytes of a read: variables are long, and the headers between them short.
-const scanBlock = 4 << 10
-
-func newScanner(r io.ReaderAt, size int64) *scanner {
-	s := &scanner{r: r, size: size}
-	s.seek(0)
-	return s
-}
-
-func (s *scanner) seek(to int64) {
-	section := io.NewSectionReader(s.r, to, s.size-to)
-	if s.at = to; s.buf == nil {
-		s.buf = bufio.NewReaderSize(section, scanBlock)
-	} else {
-		s.buf.Reset(section)
-	}
-}
-
 // skip skips n bytes.
 func (s *scanner) skip(n int64) {
-	switch {
-	case s.err != nil:
-	case n > s.size-s.at:
-		s.err = s.truncated()
-	case n <= int64(s.buf.Buffered()):
-		_, s.err = s.buf.Discard(int(n))
+	if s.err == nil && n > s.size-s.at {
+		s.err = fmt.Errorf("the file of %d bytes ends too early, behind byte %d: %w", s.size, s.at, io.ErrUnexpectedEOF)
+	}
+	if s.err == nil {
 		s.at += n
-	default:
-		s.seek(s.at + n)
 	}
 }
 
 func (s *scanner) read(n int) []byte {
-	raw := make([]byte, n)
-	if s.err == nil {
-		if _, err := io.ReadFull(s.buf, raw); err != nil {
-			s.err = err
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				s.err = s.truncated()
-			}
+	raw, from := make([]byte, n), s.at
+	if s.skip(int64(n)); s.err == nil {
+		if _, s.err = io.ReadFull(io.NewSectionReader(s.r, from, int64(n)), raw); s.err != nil {
 			clear(raw)
 		}
-		s.at += int64(n)
 	}
 	return raw
-}
-
-func (s *scanner) truncated() error {
-	return fmt.Errorf("the file of %d bytes ends too early, behind byte %d: %w", s.size, s.at, io.ErrUnexpectedEOF)
 }
 
 func (s *scanner) uint32() uint32 { return binary.LittleEndian.Uint32(s.read(4)) }
