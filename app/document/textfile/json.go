@@ -229,7 +229,7 @@ func (p *pass) namedForms() func(parent *jsonNode, list []jsonNode) (f forms) {
 		if f.keep = prefix == ""; !isNamed[prefix] || f.keep && (len(parent.inner) > mostParts || parent.member("other") == nil) {
 			return f
 		}
-		f.comma = ","
+		f.comma, f.strict = ",", true
 		for _, n := range list {
 			category, ok := strings.CutPrefix(n.name, prefix)
 			if !ok || n.kind != jsontext.KindString || !slices.Contains(pluralNames, category) {

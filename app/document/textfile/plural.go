@@ -20,14 +20,30 @@ var pluralNames = []string{"zero", "one", "two", "few", "many", "other"}
 // withoutPlural are the languages with a single category. All other languages of which CLDR knows no more than one are unknown to it.
 const withoutPlural = " bm bo dz id ig ii ja jv kde kea km ko lkt lo ms my sah ses sg su th to vi wo yo yue zh "
 
+// sameRules are languages whose rules CLDR has added or changed since its version 32, which golang.org/x/text 0.44.0 has, each with a
+// language that has the same rules for whole numbers. withMillions have a form of their own for whole millions since then.
+var sameRules = map[string]string{
+	"an": "de", "bal": "de", "csw": "de", "ia": "de", "ie": "de", "lij": "de", "lld": "de", "mr": "de", "sc": "de", "scn": "de", "vec": "de",
+	"bho": "hi", "doi": "hi", "kok": "hi", "pcm": "hi", "he": "se", "sat": "se", "ceb": "fil", "mk": "is",
+}
+
+const withMillions = " ca es fr it lld pt scn vec "
+
 // pluralsOf returns the categories of a language, or nil if CLDR has no rules for it. onlyOne reports whether the category one
-// contains no whole number but 1.
+// contains no whole number but 1. The form of whole millions is not among them, as most programs show other without it.
 func pluralsOf(code string, rules *plural.Rules) (categories []string, onlyOne bool) {
 	tag, err := xlanguage.Parse(code)
 	if err != nil {
 		return nil, false
 	}
+	base, _ := tag.Base()
+	if same := sameRules[base.String()]; same != "" && rules == plural.Cardinal {
+		tag = xlanguage.Make(same)
+	}
 	name := func(n, digits, decimals int) string {
+		if n == 2 && digits == 0 && base.String() == "mt" && rules == plural.Cardinal {
+			return "two" // since CLDR 41
+		}
 		return pluralNames[(rules.MatchPlural(tag, n, digits, digits, decimals, decimals)+plural.Many)%(plural.Many+1)]
 	}
 	seen := map[string]bool{}
@@ -37,7 +53,7 @@ func pluralsOf(code string, rules *plural.Rules) (categories []string, onlyOne b
 		onlyOne = onlyOne && (n == 1 || name(n, 0, 0) != "one")
 	}
 	categories = slices.DeleteFunc(slices.Clone(pluralNames), func(name string) bool { return !seen[name] })
-	if base, _ := tag.Base(); len(categories) == 1 && rules == plural.Cardinal && !strings.Contains(withoutPlural, " "+base.String()+" ") {
+	if len(categories) == 1 && rules == plural.Cardinal && !strings.Contains(withoutPlural, " "+base.String()+" ") {
 		return nil, false
 	}
 	return categories, onlyOne
@@ -57,7 +73,9 @@ type forms struct {
 	comma string        // between two forms, before white space
 	exact string        // the category of a form for 1 alone, or ""
 	keep  bool          // forms that the target language does not have stay
-	list  []form
+	// strict: programs show another language where a form is missing, also that of whole millions
+	strict bool
+	list   []form
 }
 
 // form is a plural form with its category, and its range in the document, or in what is written.
@@ -139,10 +157,17 @@ func (f *forms) in(to, text string) string {
 		categories[i] = form.category
 	}
 	raw := func(i int) string { return text[f.list[i].start:f.list[i].end] }
+	base, _, _ := strings.Cut(to, "-")
+	hasMillions := f.strict && f.rules == nil && strings.Contains(withMillions, " "+base+" ")
 	list := madeForms(to, f.rules, categories, func(i int) bool { return pluralNumber.MatchString(raw(i)) }, f.exact,
-		func(category string) bool { return f.keep || category == "zero" })
-	if list == nil || !otherName.MatchString(raw(slices.Index(categories, "other"))) { // written with escapes
+		func(category string) bool { return f.keep || category == "zero" || hasMillions && category == "many" })
+	other := slices.Index(categories, "other")
+	if list == nil || !otherName.MatchString(raw(other)) { // written with escapes
 		return text
+	}
+	if hasMillions && !slices.Contains(categories, "many") {
+		at := slices.IndexFunc(list, func(m madeForm) bool { return m.category == "other" })
+		list = slices.Insert(list, at, madeForm{"many", other, other})
 	}
 	head := text[:f.list[0].start]
 	between := f.comma + head[len(strings.TrimRight(head, " \t\r\n")):]

@@ -16,15 +16,17 @@ import (
 )
 
 // The categories of a language are those of CLDR; for a language that it does not know there are none.
+// Rules that have changed since those of golang.org/x/text 0.44.0 are those of CLDR 48, as ICU 78 has them.
 func TestPluralsOf(t *testing.T) {
 	for code, want := range map[string][]string{
 		"en": {"one", "other"}, "ja": {"other"}, "zh-Hans": {"other"}, "ru": {"one", "few", "many", "other"}, "cs": {"one", "few", "many", "other"},
 		"ar": {"zero", "one", "two", "few", "many", "other"}, "lv": {"zero", "one", "other"}, "pt-BR": {"one", "other"}, "xx": nil, "": nil,
+		"he": {"one", "two", "other"}, "mt": {"one", "two", "few", "many", "other"}, "scn": {"one", "other"}, "ceb": {"one", "other"},
 	} {
 		got, _ := pluralsOf(code, plural.Cardinal)
 		assert.Equal(t, want, got, code)
 	}
-	for code, want := range map[string]bool{"en": true, "de": true, "cs": true, "ru": false, "fr": false, "lv": false} {
+	for code, want := range map[string]bool{"en": true, "de": true, "cs": true, "mr": true, "mk": false, "ceb": false, "ru": false, "fr": false, "lv": false} {
 		_, got := pluralsOf(code, plural.Cardinal)
 		assert.Equal(t, want, got, code)
 	}
@@ -35,7 +37,8 @@ func TestPluralsOf(t *testing.T) {
 // nouns matches the words that the stand-in for a translator marks.
 var nouns = regexp.MustCompile(`\b(?:cats?|dogs|files?)\b`)
 
-// A translated document has the plural forms of its language.
+// A translated document has the plural forms of its language. i18next 26.7.2 shows another language where one is missing, and go-i18n
+// 2.6.1 fails, also for whole millions in French: findings/i18next-french-million.sh.
 func TestPlurals(t *testing.T) {
 	for _, c := range []struct{ kind, to, text, want string }{
 		{"json", "ru", `{"a":"{n, plural, =0 {no cat} one {# cat} other {# cats}}"}`, `{"a":"{n, plural, =0 {no cat!} one {# cat!} few {# cats!} many {# cats!} other {# cats!}}"}`},
@@ -49,6 +52,10 @@ func TestPlurals(t *testing.T) {
 		{"json", "ru", "{\n  \"x\": \"cat\",\n  \"f_one\": \"{{count}} file\",\n  \"f_other\": \"{{count}} files\",\n  \"y_one\": \"one cat\"\n}", "{\n  \"x\": \"cat!\",\n  \"f_one\": \"{{count}} file!\",\n  \"f_few\": \"{{count}} files!\",\n  \"f_many\": \"{{count}} files!\",\n  \"f_other\": \"{{count}} files!\",\n  \"y_one\": \"one cat!\"\n}"},
 		{"json", "ja", `{"f_one":"a file","f_other":"{{count}} files"}`, `{"f_other":"{{count}} files!"}`},
 		{"json", "ja", `{"f_zero":"no file","f_one":"a file","f_other":"{{count}} files","g":"cat"}`, `{"f_zero":"no file!","f_other":"{{count}} files!","g":"cat!"}`},
+		{"json", "fr", `{"f_one":"{{count}} file","f_other":"{{count}} files"}`, `{"f_one":"{{count}} file!","f_many":"{{count}} files!","f_other":"{{count}} files!"}`},
+		{"json", "pt-BR", `{"f_one":"{{count}} file","f_many":"{{count}} dogs","f_other":"{{count}} files"}`, `{"f_one":"{{count}} file!","f_many":"{{count}} dogs!","f_other":"{{count}} files!"}`},
+		{"json", "fr", `{"f_ordinal_one":"{{count}}st cat","f_ordinal_other":"{{count}}th cat"}`, `{"f_ordinal_one":"{{count}}st cat!","f_ordinal_other":"{{count}}th cat!"}`},
+		{"json", "fr", `{"a":"{n, plural, one {# cat} other {# cats}}"}`, `{"a":"{n, plural, one {# cat!} other {# cats!}}"}`},
 		{"yaml", "ru", "ru:\n  f:\n    one: a file # x\n    other: \"%{count} files\"\n  g: {one: a file, other: files}\n  h:\n    one: >\n      a file\n    other: files\n", "ru:\n  f:\n    one: \"%{count} files!\" # x\n    few: \"%{count} files!\"\n    many: \"%{count} files!\"\n    other: \"%{count} files!\"\n  g: {one: \"a file!\", few: \"files!\",many: \"files!\",other: \"files!\"}\n  h:\n    one: >\n      a file!\n    other: \"files!\"\n"},
 		{"yaml", "ru", "f:\n  description: a file\n  one: one file\n  other: \"{{.N}} files\"\n  hash: a file\n", "f:\n  description: a file\n  one: \"{{.N}} files!\"\n  few: \"{{.N}} files!\"\n  many: \"{{.N}} files!\"\n  other: \"{{.N}} files!\"\n  hash: a file\n"},
 		{"json", "ru", `{"f":{"description":"a file","one":"one file","other":"{{.N}} files"},"g":{"one":"a cat"}}`, `{"f":{"description":"a file","one":"{{.N}} files!","few":"{{.N}} files!","many":"{{.N}} files!","other":"{{.N}} files!"},"g":{"one":"a cat!"}}`},
