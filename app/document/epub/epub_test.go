@@ -158,6 +158,16 @@ func TestLanguage(t *testing.T) {
 	assert.Contains(t, contents(t, out)["a%20b/p.opf"], "<dc:language>fr</dc:language><dc:language>de</dc:language>")
 }
 
+// A title in another language than the source stays; others, and the package, get the language of the target.
+func TestLanguageOfMetadata(t *testing.T) {
+	in := entry{"a%20b/p.opf", `<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" xml:lang="en-GB"><metadata><dc:title xml:lang="eng">one</dc:title>` +
+		`<dc:title xml:lang="fr">un</dc:title><dc:title>two</dc:title><dc:creator xml:lang="en">A. Author</dc:creator></metadata><manifest/><spine/></package>`}
+	_, out, err := rewrite(book(t, in), document.Options{From: "en", To: "de"}, upper)
+	require.NoError(t, err)
+	assert.Equal(t, `<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" xml:lang="de"><metadata><dc:title xml:lang="de">ONE</dc:title>`+
+		`<dc:title xml:lang="fr">un</dc:title><dc:title>TWO</dc:title><dc:creator xml:lang="en">A. Author</dc:creator></metadata><manifest/><spine/></package>`, contents(t, out)["a%20b/p.opf"])
+}
+
 func TestLostTags(t *testing.T) {
 	for _, translation := range []string{"no tags", "<b>one", "</b>in<b>", "<b>in</b> <b>in</b>", "<b>1 < 2</b>", "<b>a & b</b>", "<b>in</b>&nothing;"} {
 		_, _, err := rewrite(book(t, entry{Name: "two .xhtml", Content: "<p>It is <b>in</b></p>"}), document.Options{}, func(text string) (string, error) {

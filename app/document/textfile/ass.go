@@ -1,17 +1,20 @@
 package textfile
 
 import (
+	"html"
 	"regexp"
 	"strings"
 
 	"dragoman/app/document/tagged"
+	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
 
 // ass translates (Advanced) SubStation Alpha: the texts of Dialogue lines in section Events. Override tags in braces are tags of
 // the text; drawings and comments stay.
 func ass(p *pass) {
-	c := &cues{pass: p, escape: assText.Replace}
+	c := &cues{pass: p, starts: ",", newLine: `\N`, source: func(text string) string { return markup.XML.Escape(strings.ReplaceAll(text, `\h`, "\u00a0")) },
+		escape: func(text string) string { return assText.Replace(html.UnescapeString(text)) }}
 	c.event = c.dialogue
 	events, found, fields, style := false, false, 10, ""
 	for l := range wrap.Lines(p.text, "\r\n") {
@@ -56,7 +59,7 @@ func (p *pass) assLines(l wrap.Line) []wrap.Line {
 }
 
 // dialogue translates a speech with the tags in it.
-func (c *cues) dialogue(s speech) {
+func (c *cues) dialogue(s cuePart) {
 	if c.drawn.number != s.cue.number {
 		c.drawn, c.drawing = s.cue, false
 	}
@@ -77,9 +80,8 @@ func (c *cues) dialogue(s speech) {
 			}
 		}
 	}
-	w := c.of(s.lines)
 	if text, changed := c.rewritten(t, assText.Replace); changed {
-		c.replace(w.Start, w.End, strings.Join(c.balance(strings.TrimSpace(text), len(s.lines), startsNoSpeech), w.Between))
+		c.replace(s.Start, s.End, strings.Join(c.balance(strings.TrimSpace(text), len(s.lines), startsNoSpeech), s.Between))
 	}
 }
 

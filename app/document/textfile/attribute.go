@@ -64,11 +64,6 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to
 		case "svg":
 			drawing = max(drawing, t.Partner)
 		}
-		if t.Partner > i && i > code && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
-			list = append(list, attribute{start: t.End, end: tokens[t.Partner].Start, isHidden: true})
-			i = t.Partner
-			continue
-		}
 		if t.Name == "html" && to != "" {
 			list = append(list, missingOf(t, raw, to)...)
 			to = ""
@@ -82,6 +77,12 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to
 			if a.value != "" || !isForeign && isShown(t.Name, a, raw) && (!p.isPage || p.options.Also.Has(document.AlsoAlt)) {
 				list = append(list, a)
 			}
+		}
+		if t.Partner > i && i > code && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
+			if !isForeign {
+				list = append(list, attribute{start: t.End, end: tokens[t.Partner].Start, isHidden: true})
+			}
+			i = t.Partner
 		}
 	}
 	return list
@@ -182,7 +183,7 @@ func (p *pass) setValue(element string, a attribute, others []attribute, isForei
 	case a.name == "content" && strings.EqualFold(find(others, "http-equiv"), "content-language"):
 		value = to
 	case a.name == "lang" || a.name == "xml:lang":
-		if isRoot || from != "" && a.text != "" && isLanguage(a.text, from) {
+		if isRoot || from != "" && a.text != "" && language.Same(a.text, from) {
 			value = to
 		}
 	case a.name == "dir" && (isRoot || isTurned && strings.EqualFold(a.text, was)):

@@ -31,10 +31,17 @@ const (
 	spaceNCX = "http://www.daisy.org/z3986/2005/ncx/"
 )
 
-// bookLabels translates the labels of a book, and sets its first language and the direction of its pages.
+// bookLabels translates the labels of a book, and sets its first language and the direction of its pages. Labels in another language
+// than the source stay.
 func bookLabels(p *pass) {
 	languages, to := 0, p.options.To
 	xmlFormat{start: func(x *xmlReader, e *xmlElement) {
+		if code := e.attribute("lang"); code != "" && (e.space == spaceNCX || e.name == "package" || e.name == "title") {
+			isForeign := p.options.From != "" && !language.Same(code, p.options.From)
+			if e.stays = isForeign && len(x.open) > 1; to != "" && !isForeign {
+				x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], "xml:lang", to))
+			}
+		}
 		const pages = "page-progression-direction"
 		if e.name == "spine" && to != "" && (language.RightToLeft(to) || e.attribute(pages) != "") {
 			x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], pages, language.Direction(to)))
@@ -42,7 +49,7 @@ func bookLabels(p *pass) {
 	}, end: func(x *xmlReader, e *xmlElement) {
 		switch (xml.Name{Space: e.space, Local: e.name}) {
 		case xml.Name{Space: spaceDC, Local: "title"}, xml.Name{Space: spaceNCX, Local: "text"}:
-			if hasLetter(e.text) {
+			if hasLetter(e.text) && !e.stays {
 				x.value(e.inner, e.innerEnd, markup.HTML.Escape(e.text), func(text string) string { return text })
 			}
 		case xml.Name{Space: spaceDC, Local: "language"}:

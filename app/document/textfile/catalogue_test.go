@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -81,6 +82,57 @@ func TestSourceOfCatalogues(t *testing.T) {
 		}
 	}
 }
+
+// A tool may say en-US by default: texts that are in the request's language are translated.
+func TestSourceByDefault(t *testing.T) {
+	const german = "Möchten Sie die Änderungen an der Datei <x id='1'/>speichern, bevor Sie das Fenster schließen?"
+	for kind, text := range map[string]string{
+		"xliff": `<xliff version="1.2"><file source-language="en-US"><trans-unit id="1"><source xml:lang="en-US">` + german + `</source></trans-unit></file></xliff>`,
+		"ts":    `<TS sourcelanguage="en_US"><message><source>` + strings.Replace(german, "<x id='1'/>", "", 1) + `</source><translation type="unfinished"></translation></message></TS>`,
+	} {
+		got, err := rewritten(t, kindNamed(t, kind), text, document.Options{From: "de", To: "fr"}, strings.ToUpper)
+		require.NoError(t, err, kind)
+		assert.Contains(t, got, "DATEI", kind)
+		_, err = rewritten(t, kindNamed(t, kind), text, document.Options{From: "es", To: "fr"}, strings.ToUpper)
+		require.Error(t, err, kind)
+		requireRefused(t, err)
+	}
+}
+
+// A text that is marked as another language than the source stays, and one in the language of the source gets that of the target.
+func TestTextsInOtherLanguages(t *testing.T) {
+	const text = "I know <%[1]s xml:lang='fr'>je ne sais pas</%[1]s> and <%[1]s xml:lang=\"en-GB\">so on</%[1]s>"
+	for _, c := range []struct{ kind, in, want string }{
+		{"ttml", "<tt><p>" + fmt.Sprintf(text, "span") + "</p><p><span xml:lang='fr'>un</span></p></tt>", "<tt xml:lang=\"de\"><p>I KNOW <span xml:lang='fr'>je ne sais pas</span> AND <span xml:lang=\"en-GB\">SO ON</span></p><p><span xml:lang='fr'>un</span></p></tt>"},
+		{"tmx", "<tmx><header srclang=\"en\"/><body><tu><tuv xml:lang=\"en\"><seg>" + fmt.Sprintf(text, "hi") + "</seg></tuv></tu></body></tmx>", "AND <hi xml:lang=\"en-GB\">SO ON</hi></seg></tuv></tu>"},
+		{"xliff", "<xliff version=\"2.0\"><unit><segment><source>" + fmt.Sprintf(text, "mrk") + "</source></segment></unit></xliff>", "<target>I KNOW <mrk xml:lang='fr'>je ne sais pas</mrk> AND "},
+		{"xliff", `<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source xml:lang="fr">un</source></trans-unit><trans-unit id="2"><source xml:lang="en-GB">one</source></trans-unit></file></xliff>`,
+			`<source xml:lang="fr">un</source></trans-unit><trans-unit id="2"><source xml:lang="en-GB">one</source><target state="needs-review-translation">ONE</target></trans-unit>`},
+		{"xliff", `<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>one</source><target xml:lang="fr" state="new">one</target></trans-unit></file></xliff>`, `<target xml:lang="de" state="needs-review-translation">ONE</target>`},
+		{"svg", `<svg xml:lang="en"><title xml:lang="en">one</title><desc xml:lang="fr">un</desc><switch><text systemLanguage="fr, de">un</text><text>one</text></switch><text><tspan xml:lang="fr" x="1">un</tspan><tspan x="2">two</tspan></text></svg>`,
+			`<svg xml:lang="de"><title xml:lang="de">ONE</title><desc xml:lang="fr">un</desc><switch><text systemLanguage="fr, de">un</text><text>ONE</text></switch><text><tspan xml:lang="fr" x="1">un</tspan><tspan x="2">TWO</tspan></text></svg>`},
+		{"html", `<p>one</p><noscript lang="fr">un</noscript><template lang="en"><p>two</p></template>`, `<p>ONE</p><noscript lang="fr">un</noscript><template lang="de"><p>TWO</p></template>`},
+	} {
+		got, err := rewritten(t, kindNamed(t, c.kind), c.in, document.Options{From: "en", To: "de"}, func(text string) string {
+			parts := tagOrElement.FindAllString(text, -1)
+			for i, part := range parts {
+				if !strings.HasPrefix(part, "<") {
+					parts[i] = strings.ToUpper(part)
+				}
+			}
+			return strings.Join(parts, "")
+		})
+		require.NoError(t, err)
+		assert.Contains(t, got, c.want)
+	}
+	_, err := rewritten(t, kindNamed(t, "xliff"), `<xliff version="1.2"><file><trans-unit id="1"><source>one</source><target xml:lang="fr">un</target></trans-unit></file></xliff>`, document.Options{To: "de"}, strings.ToUpper)
+	require.Error(t, err)
+	requireRefused(t, err)
+	assert.ErrorContains(t, err, "translations into fr")
+}
+
+// tagOrElement matches an element that stays, a tag, or a text.
+var tagOrElement = regexp.MustCompile(`<[^<>]*translate="no"[^<>]*>[^<]*</[^<>]*>|<[^<>]*>|[^<]+`)
 
 // Codes of languages have the form of the file: pt_BR for gettext and Qt.
 func TestPosix(t *testing.T) {

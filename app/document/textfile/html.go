@@ -11,6 +11,7 @@ import (
 	htmltoken "golang.org/x/net/html"
 
 	"dragoman/app/document/xmlpart"
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -57,7 +58,7 @@ func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
 			return ""
 		}
 		raw := readAttributes(p.text, t.Start, t.End)
-		return cmp.Or(find(raw, "lang"), find(raw, "xml:lang"))
+		return cmp.Or(find(raw, "lang"), find(raw, "xml:lang"), find(raw, "systemlanguage")) // the last one in SVG
 	}
 	type element struct {
 		last      int // token
@@ -82,7 +83,7 @@ func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
 		}
 		if code := lang(i); code != "" {
 			partner := p.lastOf(tokens, i)
-			open = append(open, element{partner, !isLanguage(code, p.options.From)})
+			open = append(open, element{partner, !language.Same(code, p.options.From)})
 			if is := isForeign(); is && !around {
 				begin(at, tokens[partner].End)
 			} else if around && !is {

@@ -209,13 +209,33 @@ func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) string {
 	return p.options.To
 }
 
-// checkSource refuses a catalogue whose texts are in another language than the request's, unless its translations are what is translated.
+// checkSource refuses a catalogue whose texts are in another language than the request's, unless its translations are what is translated,
+// or its texts are in the request's language: many tools say en-US by default.
 func (p *pass) checkSource(code string) {
 	was, from := language.LocaleOf(code).Language, language.LocaleOf(p.options.From).Language
-	if was != "" && from != "" && language.Group(code) != language.Group(p.options.From) && !p.options.Also.Has(document.AlsoSource) {
+	if was != "" && from != "" && language.Group(code) != language.Group(p.options.From) && !p.options.Also.Has(document.AlsoSource) && !p.isWritten(from, was) {
 		p.refuse(nil, "the file says that its texts are in %s, and the request says %s: send %[1]s as the source language, or correct the file", code, p.options.From)
 	}
 }
+
+// isWritten reports whether the sources of a catalogue are in one language rather than in another one.
+func (p *pass) isWritten(code, other string) bool {
+	d, err := language.NewDetector(language.DetectorConfig{Languages: []string{code, other}})
+	if err != nil {
+		return false // a language without rules of detection
+	}
+	var texts strings.Builder
+	for _, m := range sourceElement.FindAllStringSubmatch(p.text, mostDetected) {
+		texts.WriteString(tagOrReference.ReplaceAllString(m[1], " ") + "\n")
+	}
+	found, confidence, ok := d.Detect(texts.String())
+	return ok && confidence >= sureOfLanguage && language.Group(found) == language.Group(code)
+}
+
+var sourceElement = regexp.MustCompile(`<(?:\w+:)?source(?:\s[^<>]*)?>((?s:.*?))</(?:\w+:)?source>`)
+
+// sureOfLanguage is the confidence from which the detected language of sources counts, and mostDetected their number.
+const sureOfLanguage, mostDetected = 0.75, 1000
 
 // isTranslated reports whether pattern finds a translation in a text, other than one that is to be made again.
 func (p *pass) isTranslated(text string, pattern *regexp.Regexp) bool {

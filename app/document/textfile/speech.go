@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"dragoman/app/text/language"
-	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
 
@@ -71,6 +70,7 @@ func (c *cues) translateAll() {
 		parts = append(parts, next)
 	}
 	c.sentence(parts)
+	c.speeches = c.speeches[:0]
 }
 
 // The widths of a line: letters, or ideographs, which are twice as wide.
@@ -127,14 +127,14 @@ func (c *cues) part(s speech) cuePart {
 			p.text = text
 		}
 	}
-	if c.event != nil && len(s.lines) == 1 {
-		p.Between = `\N`
+	if c.newLine != "" && (len(s.lines) == 1 || len(p.Between) > wrap.MostBetween) {
+		p.Between = c.newLine
 	}
 	p.voice = voice.FindString(head)
 	before := strings.TrimRight(c.text[:w.Start], " \t")
 	after := strings.TrimLeft(c.text[w.End:], " \t")
-	p.first = before == "" || strings.ContainsAny(before[len(before)-1:], "\r\n,")
-	p.last = after == "" || strings.ContainsAny(after[:1], "\r\n")
+	p.first = before == "" || strings.ContainsAny(before[len(before)-1:], "\r\n"+c.starts)
+	p.last = after == "" || strings.ContainsAny(after[:1], "\r\n"+c.ends)
 	return p
 }
 
@@ -174,7 +174,7 @@ func pair(open []string, tag string) []string {
 	return append(open, tag)
 }
 
-var tagName = regexp.MustCompile(`^<\w+`)
+var tagName = regexp.MustCompile(`^<[\w:-]+`)
 
 // sentence translates a sentence. It distributes the translation over the lines of its cue, or divides it between several cues by
 // their times.
@@ -184,7 +184,7 @@ func (c *cues) sentence(parts []cuePart) {
 		return
 	case 1:
 		if c.event != nil {
-			c.event(parts[0].speech)
+			c.event(parts[0])
 			return
 		}
 		c.paragraph(parts[0].Paragraph, func(text string) string { return c.rows(c.escape(text), parts[0]) })
@@ -200,15 +200,12 @@ func (c *cues) sentence(parts []cuePart) {
 	if !hasLetter(text) {
 		return
 	}
-	if c.event != nil { // its texts are XML
-		text = markup.XML.Escape(strings.ReplaceAll(text, `\h`, "\u00a0"))
+	if c.source != nil {
+		text = c.source(text)
 	}
 	translation := c.translate(text)
 	if translation == text {
 		return
-	}
-	if c.event != nil {
-		translation = html.UnescapeString(translation)
 	}
 	styles := ""
 	for i, piece := range c.divide(c.escape(oneLine(translation)), parts) {
@@ -250,7 +247,7 @@ func (c *cues) divide(text string, parts []cuePart) []string {
 			} else if off-bonus > cost {
 				break
 			}
-			if strings.ContainsAny(list[j].Text[len(list[j].Text)-1:], ",;:.!?") {
+			if clauseEnd.MatchString(html.UnescapeString(list[j].Text)) {
 				off -= bonus
 			}
 			if off < cost {
@@ -272,6 +269,8 @@ func (c *cues) divide(text string, parts []cuePart) []string {
 	}
 	return pieces
 }
+
+var clauseEnd = regexp.MustCompile(`[,;:.!?]$`)
 
 // duration returns the time of the cue, at least a tenth of a second.
 func (s cuePart) duration() int { return max(s.cue.to-s.cue.from, 100) }

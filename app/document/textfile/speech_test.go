@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -83,6 +84,61 @@ func TestSpacesAndLanguagesOfTTML(t *testing.T) {
 	got, err := rewritten(t, kindNamed(t, "ttml"), text, document.Options{From: "en", To: "de"}, strings.ToUpper)
 	require.NoError(t, err)
 	assert.Equal(t, "<tt xml:lang=\"de\" xml:space=\"preserve\"><div xml:lang=\"fr\"><p>un</p></div><p xml:lang=\"de\">\n  - ONE\n  - TWO\n</p><p xml:space=\"default\">THREE FOUR</p></tt>", got)
+}
+
+// A sentence over several captions of TTML is one text, divided by their times, in one region and language.
+func TestSentencesOverCaptions(t *testing.T) {
+	doc := func(rates, one, two, first, second string) string {
+		return `<tt:tt xml:lang="de"` + rates + `><tt:p ` + one + `><tt:span tts:color="red">` + first + "</tt:span></tt:p>\n<tt:p " + two + ">\n  " + second + "\n</tt:p></tt:tt>"
+	}
+	const first, second, whole = "I went to &lt;the", "house &amp; the<tt:br/>garden.", "I went to &lt;the house &amp; the garden."
+	for name, c := range map[string]struct {
+		rates, one, two string
+		joined          bool
+	}{
+		"clock times":       {"", `begin="00:00:01.000" end="00:00:03.000"`, `begin="00:00:03.100" end="00:00:05.100"`, true},
+		"frames":            {` ttp:frameRate="25"`, `begin="01:00:01:00" end="01:00:03:00"`, `begin="01:00:03:20" end="01:00:05:20"`, true},
+		"ticks":             {` ttp:tickRate="10000000"`, `begin="10000000t" end="30000000t"`, `begin="30000000t" end="50000000t"`, true},
+		"ticks of frames":   {` ttp:frameRate="10"`, `begin="10t" end="30t"`, `begin="30t" end="50t"`, true},
+		"durations":         {"", `begin="1s" dur="2s"`, `begin="3000ms" dur="2000ms"`, true},
+		"units":             {"", `begin="0.5h" end="30.5m"`, `begin="54960f" end="0.5125h"`, true},
+		"one region":        {"", `region="a" begin="1s" end="3s"`, `begin="3s" end="5s" region="a"`, true},
+		"two regions":       {"", `region="a" begin="1s" end="3s"`, `begin="3s" end="5s" region="b"`, false},
+		"two speakers":      {"", `ttm:agent="a" begin="1s" end="3s"`, `begin="3s" end="5s" ttm:agent="b"`, false},
+		"far apart":         {"", `begin="1s" end="3s"`, `begin="9s" end="11s"`, false},
+		"no times":          {"", "", "", false},
+		"no times once":     {"", `begin="1s" end="3s"`, `begin="3s"`, false},
+		"no rate":           {` ttp:frameRate="0"`, `begin="1s" end="3s"`, `begin="3s" end="5s"`, false},
+		"times of no clock": {"", `begin="wallclock(2020)" end="3s"`, `begin="99999999999999999999s" end="5s"`, false},
+	} {
+		text := doc(c.rates, c.one, c.two, first, second)
+		list, err := segments(t, kindNamed(t, "ttml"), text, document.Options{})
+		require.NoError(t, err)
+		if !c.joined {
+			assert.Equal(t, []string{first, strings.Replace(second, "<tt:br/>", " ", 1)}, list, name)
+			continue
+		}
+		assert.Equal(t, []string{whole}, list, name)
+		got, err := rewritten(t, kindNamed(t, "ttml"), text, document.Options{To: "de"}, func(string) string { return "one &lt;b&gt; &amp; two, three four five six" })
+		require.NoError(t, err)
+		assert.Equal(t, doc(c.rates, c.one, c.two, "one &lt;b&gt; &amp; two,", "three four<tt:br/>five six"), got, name)
+	}
+	times := func(n int) string { return fmt.Sprintf(`<p begin="%ds" end="%ds"`, n, n+1) }
+	text := "<tt>" + times(1) + ">I went</p>" + times(2) + ` xml:lang="fr">un</p>` + times(3) + ` xml:lang="en">to the house</p>` + times(4) + `>of <span b="c">my</span></p>` +
+		times(5) + ">friend.<br/>- And you</p>" + times(6) + ">and</p></tt>"
+	list, err := segments(t, kindNamed(t, "ttml"), text, document.Options{From: "en"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"I went", "to the house of <span b=\"c\">my</span> friend.", "And you and"}, list)
+	got, err := rewritten(t, kindNamed(t, "ttml"), text, document.Options{From: "en", To: "de"}, func(text string) string {
+		return strings.ReplaceAll(text, "to the house of <span b=\"c\">my</span> friend.", "eins <span b=\"c\">zwei drei</span> vier.")
+	})
+	require.NoError(t, err)
+	assert.Contains(t, got, `><span b="c">zwei drei</span></p>`)
+	assert.Contains(t, got, times(3)+` xml:lang="de"`)
+	long := strings.TrimSpace(strings.Repeat("abcd ", 12))
+	got, err = rewritten(t, kindNamed(t, "ttml"), "<tt><p>the house</p></tt>", document.Options{To: "de"}, func(string) string { return long })
+	require.NoError(t, err)
+	assert.Equal(t, "<tt xml:lang=\"de\"><p>"+long[:29]+"<br/>"+long[30:]+"</p></tt>", got)
 }
 
 // A sentence over several events of SubStation Alpha is one text, in one style; pysubs2 1.8.1 reads the result.

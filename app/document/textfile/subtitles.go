@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
 )
 
@@ -66,7 +67,7 @@ func (p *pass) holdLanguages(t document.Translate) document.Translate {
 	}
 	return func(text string) (string, error) {
 		translation, err := t(cueLanguage.ReplaceAllStringFunc(text, func(element string) string {
-			if m := cueLanguage.FindStringSubmatch(element); !isLanguage(m[2], p.options.From) {
+			if m := cueLanguage.FindStringSubmatch(element); !language.Same(m[2], p.options.From) {
 				return `<code lang="` + m[1] + m[2] + `">` + m[3] + "</code>"
 			}
 			return element
@@ -91,9 +92,12 @@ type cues struct {
 	speeches       []speech
 	small, capital int // numbers of letters
 
-	event   func(s speech) // translates a speech of SubStation Alpha; nil in other formats
-	drawn   cueTimes       // the last event
-	drawing bool           // whether it draws
+	event        func(s cuePart)          // translates a speech in a form of its own; nil: as plain text
+	source       func(text string) string // returns the form in which a sentence of several speeches is translated
+	starts, ends string                   // characters in front of a speech that starts its cue, and behind one that ends it
+	newLine      string                   // divides a speech of one line; "": as lines are divided
+	drawn        cueTimes                 // the last event of SubStation Alpha
+	drawing      bool                     // whether it draws
 }
 
 func (c *cues) line(i int) string { return c.in(c.lines[i]) }

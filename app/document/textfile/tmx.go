@@ -48,9 +48,9 @@ type tmxUnit struct {
 // add adds a variant. The first one is the source unless another one is in its language.
 func (u *tmxUnit) add(e xmlElement, from, to string) {
 	switch lang := e.attribute("lang"); {
-	case isLanguage(lang, to):
+	case language.Same(lang, to):
 		u.target, u.old = e, u.segment
-	case u.source.end == 0, isLanguage(lang, from) && !isLanguage(u.source.attribute("lang"), from):
+	case u.source.end == 0, language.Same(lang, from) && !language.Same(u.source.attribute("lang"), from):
 		u.source, u.text = e, u.segment
 	}
 }
@@ -58,13 +58,7 @@ func (u *tmxUnit) add(e xmlElement, from, to string) {
 // isIn reports whether the source is in a language, or has none.
 func (u *tmxUnit) isIn(lang string) bool {
 	own := u.source.attribute("lang")
-	return own == "" || isLanguage(own, lang)
-}
-
-// isLanguage reports whether two codes are of one language, Chinese in one script.
-func isLanguage(code, other string) bool {
-	a, b := language.Base(strings.ReplaceAll(code, "_", "-")), language.Base(strings.ReplaceAll(other, "_", "-"))
-	return strings.EqualFold(code, other) || strings.EqualFold(a, b) && !strings.EqualFold(a, "zh")
+	return own == "" || language.Same(own, lang)
 }
 
 // fill translates the unit if it has no text in the target language.

@@ -1,37 +1,98 @@
 package textfile
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
+	"dragoman/app/document/xmlpart"
+	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
 )
 
-// ttml translates TTML, also in the variants of iTunes (ITT) and old programs (DFXP): the text of each p, in as many lines.
+// ttml translates TTML, also in the variants of iTunes (ITT) and old programs (DFXP): the text of each p.
 func ttml(p *pass) {
-	within := 0 // number of open p elements
-	xmlFormat{"tt", "is no TTML", func(x *xmlReader, e *xmlElement) {
-		if len(x.open) == 1 {
-			x.setLanguage(e, "xml:lang")
-			return
-		}
-		if e.name == "p" {
-			within++
-		}
-		if lang := e.attribute("lang"); lang != "" && p.options.From != "" && !isLanguage(lang, p.options.From) {
-			e.stays = true
-		} else if lang != "" && (within == 0 || within == 1 && e.name == "p") {
-			x.setLanguage(e, "xml:lang")
-		}
-	}, func(x *xmlReader, e *xmlElement) {
-		if e.name == "p" {
-			within--
-		}
-		if e.name == "p" && within == 0 && !e.stays {
-			p.captions(p.unwrapped(wrap.Line{Start: e.inner, End: e.innerEnd}), e.preserve)
-		}
-	}}.read(p)
+	c := cues{pass: p, source: oneLine, escape: fragment, starts: ">", ends: "<"}
+	c.event = c.caption
+	f := ttmlFile{cues: &c}
+	xmlFormat{"tt", "is no TTML", f.opened, f.ended}.read(p)
+	c.translateAll()
 }
+
+// ttmlFile goes through the captions of a document.
+type ttmlFile struct {
+	*cues
+	within        int     // number of open p elements
+	frames, ticks float64 // in a second
+	place         string  // the region, the speaker and the style of the last caption
+}
+
+// opened handles a start tag.
+func (f *ttmlFile) opened(x *xmlReader, e *xmlElement) {
+	if len(x.open) == 1 {
+		x.setLanguage(e, "xml:lang")
+		f.frames, _ = strconv.ParseFloat(cmp.Or(e.attribute("frameRate"), "30"), 64)
+		f.ticks, _ = strconv.ParseFloat(cmp.Or(e.attribute("tickRate"), e.attribute("frameRate"), "1"), 64)
+		f.newLine = "<" + xmlpart.PrefixOf(x.text[e.start:e.inner]) + "br/>"
+		return
+	}
+	if e.name == "p" {
+		f.within++
+	}
+	if lang := e.attribute("lang"); lang != "" && x.options.From != "" && !language.Same(lang, x.options.From) {
+		e.stays = true
+	} else if lang != "" && (f.within == 0 || f.within == 1 && e.name == "p") {
+		f.translateAll() // replacements are in order
+		x.setLanguage(e, "xml:lang")
+	}
+}
+
+// ended handles an end tag.
+func (f *ttmlFile) ended(_ *xmlReader, e *xmlElement) {
+	if e.name != "p" {
+		return
+	}
+	if f.within--; f.within > 0 {
+		return
+	}
+	next := cueTimes{number: f.cue.number + 1}
+	from, isFrom := f.milliseconds(e.attribute("begin"))
+	to, isTo := f.milliseconds(cmp.Or(e.attribute("end"), e.attribute("dur")))
+	if next.from, next.to = from, to; e.attribute("end") == "" {
+		next.to += from
+	}
+	place := e.attribute("region") + " " + e.attribute("agent") + " " + e.attribute("style")
+	if !isFrom || !isTo || e.stays || place != f.place { // a sentence starts here
+		next.number++
+	}
+	if f.cue, f.place = next, place; !e.stays {
+		f.captions(f.unwrapped(wrap.Line{Start: e.inner, End: e.innerEnd}), e.preserve)
+	}
+}
+
+// timeExpression matches a time of TTML: hours, minutes, seconds and frames, or a number with its unit.
+var timeExpression = regexp.MustCompile(`^(?:(\d{1,6}):(\d{1,6}):)?(\d{1,15}(?:\.\d{1,15})?)(?::(\d{1,6})(?:\.\d+)?)?(h|ms?|s|f|t)?$`)
+
+// milliseconds returns a time of the document, unless it has none.
+func (f *ttmlFile) milliseconds(time string) (n int, ok bool) {
+	m := timeExpression.FindStringSubmatch(strings.TrimSpace(time))
+	if m == nil || f.frames <= 0 || f.ticks <= 0 {
+		return 0, false
+	}
+	const hour, minute, second = 3_600_000, 60_000, 1000
+	units := map[string]float64{"h": hour, "m": minute, "s": second, "": second, "ms": 1, "f": second / f.frames, "t": second / f.ticks}
+	sum := 0.0
+	for i, unit := range []float64{hour, minute, units[m[5]], units["f"]} {
+		value, _ := strconv.ParseFloat(m[i+1], 64) // digits or nothing
+		sum += value * unit
+	}
+	return int(min(sum, maxTime)), true
+}
+
+// maxTime is the largest time in milliseconds that is compared.
+const maxTime = 1 << 40
 
 // wrapping matches the start of an element.
 var wrapping = regexp.MustCompile(`^\s*<([\w:.-]+)(?:\s(?:[^"'<>]|"[^"]*"|'[^']*')*)?>`)
@@ -45,7 +106,7 @@ func (p *pass) unwrapped(l wrap.Line) wrap.Line {
 			break
 		}
 		inner, ok := strings.CutSuffix(strings.TrimRight(raw[len(m[0]):], " \t\r\n"), "</"+m[1]+">")
-		if !ok || fragment(inner) != inner {
+		if !ok || fragment(inner) != inner || strings.Contains(m[0], "lang=") {
 			break
 		}
 		l.Start += len(m[0])
@@ -57,44 +118,37 @@ func (p *pass) unwrapped(l wrap.Line) wrap.Line {
 // captionBreak matches a line break of a caption as its first group, a line end as the second one, or a comment or section.
 var captionBreak = regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|(<(?:\w+:)?br(?:\s[^<>]*)?(?:/>|></(?:\w+:)?br\s*>))|(\r?\n[ \t]*)`)
 
-// captions translates the content of a p, speech by speech. If an element spans several speeches, all are one text. If the document
-// preserves white space, line ends are line breaks.
-func (p *pass) captions(inner wrap.Line, preserve bool) {
+// captions collects the speeches in the content of a p. If an element spans several speeches, all are one. If the document preserves
+// white space, line ends are line breaks.
+func (f *ttmlFile) captions(inner wrap.Line, preserve bool) {
 	var ends [][]int
-	for _, m := range captionBreak.FindAllStringSubmatchIndex(p.in(inner), -1) {
+	for _, m := range captionBreak.FindAllStringSubmatchIndex(f.in(inner), -1) {
 		if m[2] >= 0 || m[4] >= 0 && preserve {
 			ends = append(ends, m)
 		}
 	}
 	lines := cutLines(inner, ends)
 	whole := true
-	p.eachSpeech(append([]wrap.Line(nil), lines...), func(lines []wrap.Line) {
-		raw := p.text[lines[0].Start:lines[len(lines)-1].End]
+	f.eachSpeech(slices.Clone(lines), func(lines []wrap.Line) {
+		raw := f.text[lines[0].Start:lines[len(lines)-1].End]
 		whole = whole && fragment(raw) == raw
 	})
 	if whole {
-		p.eachSpeech(lines, p.caption)
+		f.read(lines)
 	} else {
-		p.caption(lines)
+		f.speeches = append(f.speeches, speech{lines, f.cue})
 	}
 }
 
-// caption translates a speech, and distributes the translation over as many lines.
-func (p *pass) caption(lines []wrap.Line) {
-	w := p.of(lines)
-	text := oneLine(plainSections(w.Text))
-	if !p.hasUnits(text) {
+// caption translates a speech, and distributes the translation over its lines.
+func (c *cues) caption(s cuePart) {
+	text := oneLine(plainSections(s.Text))
+	if !c.hasUnits(text) {
 		return
 	}
-	translation := p.translate(text)
-	if translation == text {
-		return
+	if translation := c.translate(text); translation != text {
+		c.replace(s.Start, s.End, c.rows(oneLine(fragment(translation)), s))
 	}
-	n := len(lines)
-	if len(w.Between) > wrap.MostBetween {
-		n = 1
-	}
-	p.replace(w.Start, w.End, strings.Join(p.balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))
 }
 
 // cutLines cuts a line at the given ends.

@@ -5,6 +5,7 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/document/xmlpart"
+	"dragoman/app/text/language"
 )
 
 // xliff translates XLIFF 1.2 and 2: sources into targets. Existing targets stay, unless their state calls for translation.
@@ -17,6 +18,7 @@ func xliff(p *pass) {
 type xliffFile struct {
 	*xmlReader
 	version string     // of the document
+	source  string     // the language of the texts, as the file says
 	unit    *xliffUnit // the current unit, or nil
 }
 
@@ -47,12 +49,14 @@ func (f *xliffFile) opened(x *xmlReader, e *xmlElement) {
 	}
 	switch {
 	case len(f.open) == 1:
-		f.checkSource(e.attribute("srcLang"))
+		f.source = e.attribute("srcLang")
+		f.checkSource(f.source)
 		if f.version = e.attribute("version"); !f.isVersion1() {
 			f.setLanguage(e, "trgLang")
 		}
 	case e.name == "file" && f.isVersion1():
-		f.checkSource(e.attribute("source-language"))
+		f.source = e.attribute("source-language")
+		f.checkSource(f.source)
 		f.setLanguage(e, "target-language")
 	case e.name == "trans-unit", e.name == "segment" && f.unit == nil:
 		f.unit = &xliffUnit{xmlElement: *e, depth: len(f.open)}
@@ -73,6 +77,7 @@ func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) {
 	case e.name == "source" && u.source == nil, e.name == "seg-source":
 		u.source = &e
 	case e.name == "target":
+		f.checkLanguage(e.attribute("lang"), f.text[e.start:e.end], translatedElement)
 		u.target = &e
 	}
 }
@@ -81,7 +86,7 @@ func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) {
 func (f *xliffFile) fill(u *xliffUnit) {
 	source := u.source
 	switch {
-	case u.stays || u.source == nil:
+	case u.stays || u.source == nil || f.isForeign(u.source.attribute("lang")):
 		return
 	case len(u.parts.empty) > 0 && f.isOpen(u):
 		f.fillParts(u)
@@ -98,7 +103,9 @@ func (f *xliffFile) fill(u *xliffUnit) {
 	name := xmlpart.PrefixOf(f.text[u.source.start:u.source.inner]) + "target"
 	tag := "<" + name + ">"
 	if u.target != nil {
-		tag = f.text[u.target.start:u.target.inner]
+		if tag = f.text[u.target.start:u.target.inner]; u.target.attribute("lang") != "" && f.options.To != "" {
+			tag = xmlpart.SetAttribute(tag, "xml:lang", f.options.To)
+		}
 	}
 	if f.isVersion1() {
 		tag = xmlpart.SetAttribute(tag, "state", forReview)
@@ -110,6 +117,11 @@ func (f *xliffFile) fill(u *xliffUnit) {
 		f.replace(u.start, u.inner, xmlpart.SetAttribute(f.text[u.start:u.inner], "state", "translated"))
 	}
 	f.put(u.target, tag, translation)
+}
+
+// isForeign reports whether a text is in another language than those of the file.
+func (f *xliffFile) isForeign(code string) bool {
+	return code != "" && f.options.From != "" && !language.Same(code, f.source) && !language.Same(code, f.options.From)
 }
 
 // isOpen reports whether a unit needs a target.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/app/document"
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
@@ -46,6 +47,7 @@ type xmlElement struct {
 
 // read reads a document of a format.
 func (f xmlFormat) read(p *pass) {
+	p.translator = p.heldElements(p.translator)
 	x := &xmlReader{pass: p, decoder: xml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))}
 	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if p.encoding.declared || p.encoding.isWide() && strings.HasPrefix(strings.ToLower(label), "utf-16") {
@@ -129,6 +131,22 @@ var entity = regexp.MustCompile(`<!ENTITY`)
 
 // element returns the element of the last token.
 func (x *xmlReader) element() *xmlElement { return &x.open[len(x.open)-1] }
+
+// heldElements returns a translator that keeps the elements of a text that are in another language than the source.
+func (p *pass) heldElements(t document.Translate) document.Translate {
+	return func(text string) (string, error) {
+		translation, err := t(inlineLanguage.ReplaceAllStringFunc(text, func(tag string) string {
+			name := len(xmlpart.NameOf(tag)) + 1
+			if code := inlineLanguage.FindStringSubmatch(tag)[1]; p.options.From != "" && !language.Same(code, p.options.From) {
+				return tag[:name] + stayMark + tag[name:]
+			}
+			return tag
+		}))
+		return strings.ReplaceAll(translation, stayMark+" ", " "), err
+	}
+}
+
+var inlineLanguage = regexp.MustCompile(`<[\w:.-]+(?:\s[^<>]*)?\sxml:lang\s*=\s*["']([\w-]+)["'][^<>]*>`)
 
 // parent returns the name of the parent of the last tag's element.
 func (x *xmlReader) parent() string {

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
 )
 
@@ -69,7 +70,7 @@ func (y *yamlFile) locale(n *yaml.Node) {
 	key := n.Content[0].Content[0]
 	at := y.position(key)
 	switch end := y.quoted(at); {
-	case !isLanguage(key.Value, from):
+	case !language.Same(key.Value, from):
 	case end > at:
 		y.replace(at+1, end-1, to)
 	case strings.HasPrefix(y.text[at:], key.Value):

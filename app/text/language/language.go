@@ -93,6 +93,13 @@ func SameScript(a, b string) bool {
 	return okOne && okOther && script == same
 }
 
+// Same reports whether two codes, also with _ or of three letters, are of one language, Chinese in one script.
+func Same(code, other string) bool {
+	code, other = strings.ReplaceAll(code, "_", "-"), strings.ReplaceAll(other, "_", "-")
+	group := Group(code)
+	return strings.EqualFold(code, other) || strings.EqualFold(group, Group(other)) && (group != "zh" || SameScript(code, other))
+}
+
 // maxTag is the maximum length in bytes of a tag that Find reads. Valid tags are far shorter; requests may contain longer ones.
 const maxTag = 64
 

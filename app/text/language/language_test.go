@@ -234,3 +234,17 @@ func TestRightToLeft(t *testing.T) {
 		assert.False(t, RightToLeft(code), code)
 	}
 }
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		code, other string
+		want        bool
+	}{
+		{"en", "en-US", true}, {"en_GB", "en-US", true}, {"EN", "en", true}, {"eng", "en", true}, {"fre", "fr", true}, {"nb", "no", true}, {"iw", "he", true},
+		{"zh", "zh-CN", true}, {"zh_TW", "zh-Hant", true}, {"zh", "zh-TW", false}, {"zh-Hans", "zh-Hant", false}, {"en", "fr", false}, {"en", "", false},
+		{"sr-Latn", "sr", true}, {"x-none", "en", false}, {"nothing at all", "en", false},
+	} {
+		assert.Equal(t, c.want, Same(c.code, c.other), "%s %s", c.code, c.other)
+		assert.Equal(t, c.want, Same(c.other, c.code), "%s %s", c.other, c.code)
+	}
+}
