@@ -71,6 +71,15 @@ func (w *walker) wordStyleProperties(start xmlpart.Token, out sink) {
 	})
 }
 
+// wordStyle copies a style of Word. One of texts in another language than the source stays.
+func (w *walker) wordStyle(start xmlpart.Token, out sink) {
+	if w.isForeign(w.languages["text "+start.Attribute("styleId")][0]) {
+		w.verbatim(start, out)
+		return
+	}
+	w.inner(start, out)
+}
+
 // wordTable copies the properties of a table of Word, whose columns begin at the right.
 func (w *walker) wordTable(start xmlpart.Token, out sink) {
 	isSet := !w.to.rtl || strings.HasSuffix(string(start.Raw), "/>")
@@ -122,8 +131,14 @@ func (t target) odfDirection(raw string) string {
 	if t.rtl && isOwn && !strings.Contains(raw, "style:writing-mode=") {
 		return odfOwnDirection.ReplaceAllString(raw, `$0 style:writing-mode="`+mode+`"`)
 	}
+	if t.rtl && !strings.Contains(raw, `:writing-mode="rl`) {
+		raw = odfSides.Replace(raw)
+	}
 	return odfWritingMode.ReplaceAllString(raw, "${1}"+mode+`"`)
 }
+
+// odfSides replaces the sides of texts from left to right.
+var odfSides = strings.NewReplacer(` fo:text-align="left"`, ` fo:text-align="start"`, ` fo:text-align="right"`, ` fo:text-align="end"`)
 
 var propertyText = regexp.MustCompile(`>[^<]*</`)
 

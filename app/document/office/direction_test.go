@@ -35,6 +35,8 @@ func TestDirection(t *testing.T) {
 			`<a:p><a:pPr algn="r" rtl="1"/><a:r><a:t>A</a:t></a:r></a:p><a:p><a:pPr rtl="1"/><a:r><a:t>B</a:t></a:r></a:p><a:lvl1pPr algn="r" rtl="1"/>`,
 			`<a:p><a:pPr algn="l" rtl="0"/><a:r><a:t>A!</a:t></a:r></a:p><a:p><a:pPr rtl="0"/><a:r><a:t>B!</a:t></a:r></a:p><a:lvl1pPr algn="l" rtl="0"/>`},
 		{"sheet", sheetGrammar, sheet, []string{"ar"}, `<sheetView workbookViewId="0"/>`, `<sheetView workbookViewId="0" rightToLeft="1"/>`, `<sheetView workbookViewId="0" rightToLeft="0"/>`},
+		{"sides in OpenDocument", odfGrammar, odf, []string{"ar"}, `<style:style style:name="P1"><style:paragraph-properties fo:text-align="left"/></style:style>`,
+			`<style:style style:name="P1"><style:paragraph-properties fo:text-align="start"/></style:style>`, `<style:style style:name="P1"><style:paragraph-properties fo:text-align="start"/></style:style>`},
 		{"OpenDocument", odfStylesGrammar, odf, []string{"he"},
 			`<style:default-style style:family="paragraph"><style:paragraph-properties/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="lr-tb"/></style:page-layout>`,
 			`<style:default-style style:family="paragraph"><style:paragraph-properties style:writing-mode="rl-tb"/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="rl-tb"/></style:page-layout>`,

@@ -22,7 +22,8 @@ var (
 		named("a", "p"):         (*walker).drawingParagraph,
 	}.with(alternatives).withLabels("w", wordLabels)
 	// wordStylesGrammar is the grammar of Word's styles, which declare the language of text.
-	wordStylesGrammar = each("w", "rPr pPr", (*walker).wordStyleProperties)
+	wordStylesGrammar = each("w", "rPr pPr", (*walker).wordStyleProperties).with(each("w", "style", (*walker).wordStyle))
+	wordNamedStyles   = each("w", "style", (*walker).learnStyle)
 
 	// masterGrammar is the grammar of slide masters and layouts.
 	masterGrammar       = drawingGrammar.with(each("p", "sp", (*walker).ownShape))

@@ -71,6 +71,11 @@ func marksOf(tag string, names ...string) (m marks) {
 	return m
 }
 
+// wordMarks returns the languages in properties of Word.
+func wordMarks(properties string) marks {
+	return marksOf(wordLanguage.FindString(properties), "val", "eastAsia", "bidi")
+}
+
 // within returns the languages of a text that declares m, in one that declares other languages.
 func (m marks) within(around marks) marks {
 	for i, code := range m {

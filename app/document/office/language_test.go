@@ -1,6 +1,7 @@
 package office
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -145,4 +146,29 @@ func TestStylesInOtherLanguages(t *testing.T) {
 	assert.Equal(t, "<root "+odf+">"+styles(russian)+"</root>", out.String())
 	assert.Equal(t, style("default-style", "graphic", "", ` fo:color="#000000"`+russian), newTarget("ru").odf(style("default-style", "graphic", "", ` fo:color="#000000"`)))
 	assert.Equal(t, style("style", "text", "", russian), newTarget("ru").odf(style("style", "text", "", ` fo:language="qlt" fo:country="none" style:rfc-language-tag="ca-ES-valencia" fo:script="Latn"`)))
+}
+
+// Named styles for letters declare the language of Word's runs, also by the style on which they are based.
+func TestCharacterStylesInOtherLanguages(t *testing.T) {
+	const styles = `<w:style w:type="character" w:styleId="Foreign"><w:rPr><w:lang w:val="fr-FR"/></w:rPr></w:style>` +
+		`<w:style w:type="character" w:styleId="Derived"><w:basedOn w:val="Foreign"/><w:rPr><w:i/></w:rPr></w:style>`
+	const template = `<w:style w:type="paragraph" w:styleId="Normal"><w:rPr><w:lang w:val="xx"/></w:rPr></w:style>`
+	const french = "Je ne sais pas où sont les enfants"
+	learner := newLearner(t.Context())
+	learner.grammar = wordNamedStyles
+	require.NoError(t, learner.part(io.Discard, strings.NewReader("<root "+word+">"+styles+strings.Replace(template, "xx", "fr-FR", 1)+"</root>"), "styles.xml"))
+	o := document.Options{From: "en", To: "ru"}
+	for style, stays := range map[string]bool{"Foreign": true, "Derived": true, "Normal": false, "Other": false} {
+		var list []string
+		var out strings.Builder
+		w := learner.rewriter(wordGrammar, o, func(text string) (string, error) {
+			list = append(list, text)
+			return text, nil
+		})
+		require.NoError(t, w.part(&out, strings.NewReader("<root "+word+`><w:p><w:r><w:t xml:space="preserve">They said: </w:t></w:r><w:r><w:rPr><w:rStyle w:val="`+style+`"/></w:rPr><w:t>`+french+"</w:t></w:r></w:p></root>"), "part.xml"))
+		assert.Equal(t, stays, !strings.Contains(strings.Join(list, ""), french), "%s: %q", style, list)
+	}
+	var out strings.Builder
+	require.NoError(t, learner.rewriter(wordStylesGrammar, o, upper).part(&out, strings.NewReader("<root "+word+">"+styles+strings.Replace(template, "xx", "fr-FR", 1)+"</root>"), "styles.xml"))
+	assert.Equal(t, "<root "+word+">"+styles+strings.Replace(template, "xx", "ru-RU", 1)+"</root>", out.String())
 }

@@ -3,6 +3,7 @@ package office
 import (
 	"crypto/sha256"
 	"regexp"
+	"strings"
 
 	"dragoman/app/document/xmlpart"
 )
@@ -51,18 +52,24 @@ func (w *walker) learnStyle(start xmlpart.Token, _ sink) { w.noteLanguages(start
 // noteLanguages remembers the languages that a style declares, and reports whether its texts may be in another language than the source.
 // Named styles of paragraphs, which may declare the language of a template's author, do not count.
 func (w *walker) noteLanguages(start xmlpart.Token, raw string) bool {
-	family, name := start.Attribute("family"), start.Attribute("name")
-	if name == "" || !w.automatic && family != "text" || len(w.languages) >= maxStyles || len(name) > maxName {
-		return false
+	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")
+	m := marksOf(odfLanguage.FindString(raw), "language", "language-asian", "language-complex")
+	if start.Name.Space == "w" {
+		family, name = strings.Replace(start.Attribute("type"), "character", "text", 1), start.Attribute("styleId")
+		m = wordMarks(raw)
+		if m := basedOn.FindStringSubmatch(raw); m != nil {
+			parent = m[1]
+		}
 	}
-	m := marksOf(odfLanguage.FindString(raw), "language", "language-asian", "language-complex").within(w.languages[family+" "+start.Attribute("parent-style-name")])
-	if m == (marks{}) {
+	if m = m.within(w.languages[family+" "+parent]); m == (marks{}) || name == "" || !w.automatic && family != "text" || len(w.languages) >= maxStyles || len(name) > maxName {
 		return false
 	}
 	w.languages[family+" "+name] = m
 	w.remembered += len(name) + rememberedCost
 	return w.isForeign(m[0]) || m[0] == "" && (w.isForeign(m[1]) || w.isForeign(m[2]))
 }
+
+var basedOn = regexp.MustCompile(`<(?:\w+:)?basedOn\s[^<>]*val\s*=\s*["']([^"'<>]*)["']`)
 
 func (w *walker) noteStyle(start xmlpart.Token, raw string) {
 	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")

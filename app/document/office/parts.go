@@ -37,7 +37,7 @@ var partTypes = func() map[string]part {
 		{part{main: "docx", text: wordGrammar}, "wordprocessingml.document.main wordprocessingml.template.main ms-word.document.macroEnabled.main ms-word.template.macroEnabledTemplate.main"},
 		{part{text: wordGrammar}, "wordprocessingml.document.glossary wordprocessingml.header wordprocessingml.footer " + // the glossary has texts of empty content controls
 			"wordprocessingml.footnotes wordprocessingml.endnotes wordprocessingml.comments"},
-		{part{text: wordStylesGrammar}, "wordprocessingml.styles"},
+		{part{text: wordStylesGrammar, names: wordNamedStyles}, "wordprocessingml.styles"},
 		{part{main: "pptx", text: levelGrammar}, "presentationml.presentation.main presentationml.slideshow.main presentationml.template.main " +
 			"ms-powerpoint.presentation.macroEnabled.main ms-powerpoint.slideshow.macroEnabled.main ms-powerpoint.template.macroEnabled.main " +
 			"ms-powerpoint.addin.macroEnabled.main"},

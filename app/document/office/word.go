@@ -165,7 +165,7 @@ func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) {
 func (w *walker) wordRun(p *paragraph, start xmlpart.Token) {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
-		r.marks, r.own = marksOf(wordLanguage.FindString(raw), "val", "eastAsia", "bidi"), r.Open+raw
+		r.marks, r.own = wordMarks(raw).within(w.languages["text "+styleOf(raw, "rStyle")]), r.Open+raw
 		r.open(w.to.directed(w.to.word(raw), p.prefix, "rPr", "rtl", behindRTL))
 		r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 	}
