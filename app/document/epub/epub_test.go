@@ -160,7 +160,7 @@ func TestLanguage(t *testing.T) {
 
 // A title in another language than the source stays; others, and the package, get the language of the target.
 func TestLanguageOfMetadata(t *testing.T) {
-	in := entry{"a%20b/p.opf", `<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" xml:lang="en-GB"><metadata><dc:title xml:lang="eng">one</dc:title>` +
+	in := entry{Name: "a%20b/p.opf", Content: `<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/" xml:lang="en-GB"><metadata><dc:title xml:lang="eng">one</dc:title>` +
 		`<dc:title xml:lang="fr">un</dc:title><dc:title>two</dc:title><dc:creator xml:lang="en">A. Author</dc:creator></metadata><manifest/><spine/></package>`}
 	_, out, err := rewrite(book(t, in), document.Options{From: "en", To: "de"}, upper)
 	require.NoError(t, err)

@@ -213,8 +213,10 @@ func (c *cues) sentence(parts []cuePart) {
 			piece, styles = styles+piece, ""
 		}
 		for _, tag := range openTags(piece) { // the style goes on in the next cue
-			styles += tag
-			piece += "</" + strings.TrimPrefix(tagName.FindString(tag), "<") + ">"
+			if name, isTag := strings.CutPrefix(tagName.FindString(tag), "<"); isTag {
+				styles += tag
+				piece += "</" + name + ">"
+			}
 		}
 		c.replace(parts[i].start, parts[i].end, c.rows(piece, parts[i]))
 	}

@@ -78,6 +78,22 @@ func TestDividedStyles(t *testing.T) {
 	assert.Equal(t, strings.NewReplacer("a <c.loud>b</c>", "eins <c.loud>zwei</c>", "c d", "<c.loud>drei</c> vier").Replace(doc), got)
 }
 
+// Signs of a translation that are no tags are not closed.
+func TestDividedSigns(t *testing.T) {
+	for kind, doc := range map[string]string{
+		"srt":  "1\n00:00:01,000 --> 00:00:03,000\n%s\n\n2\n00:00:03,000 --> 00:00:05,000\n%s\n",
+		"ttml": `<tt xml:lang="de"><p begin="1s" end="3s">%s</p><p begin="3s" end="5s">%s</p></tt>`,
+	} {
+		got, err := rewritten(t, kindNamed(t, kind), fmt.Sprintf(doc, "I went", "to you"), document.Options{To: "de"}, func(string) string { return "ich {x} ging, zu </i> dir" })
+		require.NoError(t, err)
+		second := "zu </i> dir"
+		if kind == "ttml" {
+			second = "zu &lt;/i&gt; dir"
+		}
+		assert.Equal(t, fmt.Sprintf(doc, "ich {x} ging,", second), got)
+	}
+}
+
 // Line ends of TTML are breaks where xml:space preserves them. Captions in another language stay.
 func TestSpacesAndLanguagesOfTTML(t *testing.T) {
 	const text = "<tt xml:lang=\"en\" xml:space=\"preserve\"><div xml:lang=\"fr\"><p>un</p></div><p xml:lang=\"en-US\">\n  - one\n  - two\n</p><p xml:space=\"default\">three\nfour</p></tt>"
