@@ -22,8 +22,8 @@ func TestDirection(t *testing.T) {
 	}{
 		{"paragraph and run", wordGrammar, word, []string{"ar", "he", "fa", "ur"},
 			`<w:p><w:pPr><w:pStyle w:val="a"/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:lang w:bidi="xx"/></w:rPr>` + preserved + `a</w:t></w:r></w:p>`,
-			`<w:p><w:pPr><w:pStyle w:val="a"/><w:bidi/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:rtl/><w:lang w:bidi="xx"/></w:rPr>` + preserved + `A</w:t></w:r></w:p>`,
-			`<w:p><w:pPr><w:pStyle w:val="a"/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:lang w:bidi="xx" w:val="en-US"/></w:rPr>` + preserved + `A!</w:t></w:r></w:p>`},
+			`<w:p><w:pPr><w:pStyle w:val="a"/><w:bidi/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:bCs/><w:rtl/><w:lang w:bidi="xx"/></w:rPr>` + preserved + `A</w:t></w:r></w:p>`,
+			`<w:p><w:pPr><w:pStyle w:val="a"/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:bCs/><w:lang w:bidi="xx" w:val="en-US"/></w:rPr>` + preserved + `A!</w:t></w:r></w:p>`},
 		{"explicit direction", wordGrammar, word, []string{"en"}, `<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r><w:t xml:space="preserve">a</w:t></w:r></w:p>`,
 			`<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r>` + preserved + `A</w:t></w:r></w:p>`, `<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r>` + preserved + `A!</w:t></w:r></w:p>`},
 		{"without properties", wordGrammar, word, []string{"ar"},
@@ -64,4 +64,26 @@ func TestDirection(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, w.part(&out, strings.NewReader(`<m xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:language>en-US</dc:language></m>`), "meta.xml"))
 	assert.Contains(t, out.String(), "<dc:language>he</dc:language>")
+}
+
+// Bold, italics and sizes of the source's script are those of the target's.
+func TestScripts(t *testing.T) {
+	odf := func(properties string) string {
+		return "<style:style><style:text-properties" + properties + "/></style:style>"
+	}
+	for _, c := range []struct{ from, to, word, wantWord, odf, wantODF string }{
+		{"en", "ar", `<w:rPr><w:b/><w:i w:val="0"/><w:sz w:val="32"/></w:rPr>`, `<w:rPr><w:b/><w:bCs/><w:i w:val="0"/><w:iCs w:val="0"/><w:sz w:val="32"/><w:szCs w:val="32"/></w:rPr>`,
+			` fo:font-weight="bold" fo:font-size="9pt"`, ` fo:font-weight="bold" fo:font-size="9pt" style:font-weight-complex="bold" style:font-size-complex="9pt"`},
+		{"", "he", `<w:rPr><w:b/><w:bCs w:val="0"/></w:rPr>`, `<w:rPr><w:b/><w:bCs w:val="0"/></w:rPr>`, ` fo:font-weight="bold" style:font-weight-complex="normal"`, ` fo:font-weight="bold" style:font-weight-complex="normal"`},
+		{"ar", "en", `<w:rPr><w:bCs/><w:szCs w:val="32"/></w:rPr>`, `<w:rPr><w:b/><w:bCs/><w:sz w:val="32"/><w:szCs w:val="32"/></w:rPr>`, ` style:font-style-complex="italic"`, ` style:font-style-complex="italic" fo:font-style="italic"`},
+		{"en", "de", `<w:rPr><w:szCs w:val="32"/></w:rPr>`, `<w:rPr><w:szCs w:val="32"/></w:rPr>`, ` style:font-style-complex="italic"`, ` style:font-style-complex="italic"`},
+		{"ar", "fa", `<w:rPr><w:bCs/></w:rPr>`, `<w:rPr><w:bCs/></w:rPr>`, ` style:font-weight-complex="bold"`, ` style:font-weight-complex="bold"`},
+		{"en", "ja", `<w:rPr><w:b/></w:rPr>`, `<w:rPr><w:b/></w:rPr>`, ` fo:font-weight="bold"`, ` fo:font-weight="bold" style:font-weight-asian="bold"`},
+		{"zh", "ar", `<w:rPr><w:b/></w:rPr>`, `<w:rPr><w:b/><w:bCs/></w:rPr>`, ` style:font-weight-asian="bold"`, ` style:font-weight-asian="bold" style:font-weight-complex="bold"`},
+		{"en", "", `<w:rPr><w:b/></w:rPr>`, `<w:rPr><w:b/></w:rPr>`, ` fo:font-weight="bold"`, ` fo:font-weight="bold"`},
+	} {
+		to := newLearner(t.Context()).rewriter(nil, document.Options{From: c.from, To: c.to}, nil).to
+		assert.Equal(t, c.wantWord, to.word(c.word), "%s %s", c.from, c.to)
+		assert.Equal(t, odf(c.wantODF), to.odf(odf(c.odf)), "%s %s", c.from, c.to)
+	}
 }

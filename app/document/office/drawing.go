@@ -49,8 +49,8 @@ func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) {
 	}
 	w.run(p, start, look, func(r *run, t xmlpart.Token) {
 		if t.Name == named("a", "t") {
-			raw, text := w.content(p, t)
-			w.text(p, r, text, raw)
+			_, text := w.content(p, t)
+			w.text(p, r, text)
 			return
 		}
 		raw := w.taken(p, t)

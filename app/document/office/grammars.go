@@ -10,8 +10,8 @@ import (
 // The grammars of parts.
 var (
 	drawingGrammar = each("a", "p", (*walker).drawingParagraph).with(alternatives, levelGrammar).withLabels("a", drawingLabels)
-	// levelGrammar is the grammar of lists of styles.
-	levelGrammar = each("a", "defPPr lvl1pPr lvl2pPr lvl3pPr lvl4pPr lvl5pPr lvl6pPr lvl7pPr lvl8pPr lvl9pPr", (*walker).drawingLevel)
+	// levelGrammar is the grammar of lists of styles, and of tables, which have a direction likewise.
+	levelGrammar = each("a", "defPPr lvl1pPr lvl2pPr lvl3pPr lvl4pPr lvl5pPr lvl6pPr lvl7pPr lvl8pPr lvl9pPr tblPr", (*walker).drawingLevel)
 
 	wordGrammar = grammar{
 		named("w", "p"):         (*walker).wordParagraph,

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/language"
 )
@@ -17,6 +18,7 @@ import (
 type target struct {
 	language, region string
 	attribute        string // Word's attribute: for letters, for East Asian characters, or for right-to-left text
+	source           string // that of the source language
 	rtl              bool   // it is written from right to left
 }
 
@@ -51,7 +53,7 @@ func (t target) word(raw string) string {
 	if t.language == "" {
 		return raw
 	}
-	return wordLanguage.ReplaceAllStringFunc(raw, func(tag string) string {
+	return wordLanguage.ReplaceAllStringFunc(t.wordScripts(raw), func(tag string) string {
 		return xmlpart.SetAttribute(tag, xmlpart.PrefixOf(tag)+t.attribute, t.language+"-"+t.region)
 	})
 }
@@ -110,13 +112,9 @@ func (w *walker) mark(m marks, text string) string {
 	return code
 }
 
-// text adds a text of a run, which raw is within the run's own markup.
-func (w *walker) text(p *paragraph, r *run, text, raw string) {
-	if code := w.mark(r.marks, text); code != "" {
-		p.Marked(r.Style, text, code, r.own+raw+r.ownEnd)
-		return
-	}
-	p.Text(r.Style, text)
+// text adds a text of a run.
+func (w *walker) text(p *paragraph, r *run, text string) {
+	p.Marked(r.Style, text, w.mark(r.marks, text), tagged.Style{Key: r.own, Open: r.own, Close: r.ownEnd})
 }
 
 // sure is the confidence from which the detected language of a text counts: single words such as Conclusion are below it.
@@ -151,15 +149,13 @@ func (t target) drawing(raw string) string {
 
 // odf sets the language in a style of OpenDocument. Default styles get one, but text without a language (zxx), such as code, does not.
 func (t target) odf(raw string) string {
-	space, suffix := "fo:", map[string]string{"val": "", "eastAsia": "-asian", "bidi": "-complex"}[t.attribute]
+	suffix := odfSuffix[t.attribute]
 	if t.language == "" || strings.Contains(raw, `"zxx"`) {
 		return raw
 	}
-	if suffix != "" {
-		space = "style:"
-	}
 	isDefault := strings.HasPrefix(raw, "<style:default-style")
 	return odfLanguage.ReplaceAllStringFunc(t.odfDirection(raw), func(tag string) string {
+		tag = t.odfScripts(tag)
 		if !isDefault && !strings.Contains(tag, ":language"+suffix+`="`) || strings.Contains(tag, ":language"+suffix+`="none"`) {
 			return tag
 		}
@@ -169,6 +165,52 @@ func (t target) odf(raw string) string {
 			}
 			return attribute
 		})
-		return xmlpart.SetAttribute(xmlpart.SetAttribute(tag, space+"language"+suffix, t.language), space+"country"+suffix, t.region)
+		return xmlpart.SetAttribute(xmlpart.SetAttribute(tag, odfName("language", suffix), t.language), odfName("country", suffix), t.region)
+	})
+}
+
+// odfSuffix maps attributes of Word to the ends of names in OpenDocument.
+var odfSuffix = map[string]string{"eastAsia": "-asian", "bidi": "-complex"}
+
+// odfName returns the name of an attribute of texts in a script.
+func odfName(property, suffix string) string {
+	if suffix == "" {
+		return "fo:" + property
+	}
+	return "style:" + property + suffix
+}
+
+// odfScripts gives the text of the target's script the weight, slant and size of the source's script, unless it has its own.
+func (t target) odfScripts(tag string) string {
+	for _, property := range []string{"font-weight", "font-style", "font-size"} {
+		to := odfName(property, odfSuffix[t.attribute])
+		from := marksOf(tag, property+odfSuffix[t.source])[0]
+		if from != "" && !strings.Contains(tag, " "+to+"=") {
+			tag = xmlpart.SetAttribute(tag, to, from)
+		}
+	}
+	return tag
+}
+
+// wordScript matches a property that Word has twice: for complex scripts and for others.
+var wordScript = regexp.MustCompile(`<((?:\w+:)?)(b|i|sz)(Cs)?((?:\s[^<>]*)?/>)`)
+
+// wordScripts does in properties of Word what odfScripts does in OpenDocument.
+func (t target) wordScripts(raw string) string {
+	complex := map[string]string{"bidi": "Cs"}
+	from, to := complex[t.source], complex[t.attribute]
+	if from == to {
+		return raw
+	}
+	return wordScript.ReplaceAllStringFunc(raw, func(tag string) string {
+		m := wordScript.FindStringSubmatch(tag)
+		own := "<" + m[1] + m[2] + to
+		switch {
+		case m[3] != from || strings.Contains(raw, own+"/") || strings.Contains(raw, own+" "):
+			return tag
+		case to == "":
+			return own + m[4] + tag
+		}
+		return tag + own + m[4]
 	})
 }

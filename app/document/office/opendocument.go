@@ -34,7 +34,7 @@ func (w *walker) odfContent(p *paragraph, around *run, start xmlpart.Token) (end
 		if around.opaque {
 			p.Special(around.around(escape(text)))
 		} else {
-			w.text(p, around, text, odfText(text, p.prefix))
+			w.text(p, around, text)
 		}
 	})
 }

@@ -71,7 +71,7 @@ var codeStyles = map[string]bool{"code": true, "codechar": true, "codeblock": tr
 	"programlisting": true}
 
 func isCode(style string) bool {
-	style = odfName.ReplaceAllString(style, "")
+	style = odfEscape.ReplaceAllString(style, "")
 	return codeStyles[strings.ToLower(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
 			return r
@@ -80,5 +80,5 @@ func isCode(style string) bool {
 	}, style))]
 }
 
-// odfName matches encoded characters in OpenDocument's names: Source_20_Text.
-var odfName = regexp.MustCompile(`_[0-9a-f]{2}_`)
+// odfEscape matches encoded characters in OpenDocument's names: Source_20_Text.
+var odfEscape = regexp.MustCompile(`_[0-9a-f]{2}_`)

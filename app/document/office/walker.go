@@ -90,8 +90,10 @@ func newLearner(ctx context.Context) *walker {
 // rewriter returns a walker that rewrites a part. It keeps the texts that w has learnt, and shares the paths of stores with the
 // walkers of other parts.
 func (w *walker) rewriter(g grammar, o document.Options, t document.Translate) *walker {
+	to := newTarget(o.To)
+	to.source = newTarget(o.From).attribute
 	return &walker{ctx: w.ctx, grammar: g, keep: w.keep, book: w.book, shownPaths: w.shownPaths, styles: map[string]odfStyle{}, languages: maps.Clone(w.languages),
-		to: newTarget(o.To), options: o, translate: t.Within(w.ctx)}
+		to: to, options: o, translate: t.Within(w.ctx)}
 }
 
 // look runs work, which ends at the first error; see [char.Looks].

@@ -226,6 +226,6 @@ func (w *walker) wordText(p *paragraph, r *run, start xmlpart.Token) {
 	case r.opaque:
 		p.Special(r.around(raw))
 	default:
-		w.text(p, r, text, raw)
+		w.text(p, r, text)
 	}
 }

@@ -67,8 +67,9 @@ type node struct {
 	kind     kind
 	text     string // of text, and of a line break that is written as text
 	style    Style  // of text, ending and styled
-	raw      string // of special, and of an ending that is markup: the markup; of a marked text: its markup if it stays
+	raw      string // of special, and of an ending that is markup: the markup
 	language string // of a text that is marked as one in another language
+	own      Style  // of such a text, if it stays
 	mark     string // links the two ends of a range, "" for other specials
 	opens    bool
 	ordered  bool // a special that keeps its order among ordered ones
@@ -100,10 +101,11 @@ const (
 const long = 256
 
 // Text adds a text.
-func (p *Paragraph) Text(style Style, t string) { p.Marked(style, t, "", "") }
+func (p *Paragraph) Text(style Style, t string) { p.Marked(style, t, "", Style{}) }
 
-// Marked adds a text that is marked as one in a language. It stays as raw if it is in that language, with the marked texts beside it.
-func (p *Paragraph) Marked(style Style, t, language, raw string) {
+// Marked adds a text that is marked as one in a language. It stays, in its own style, if it and the marked texts beside it are in that
+// language.
+func (p *Paragraph) Marked(style Style, t, language string, own Style) {
 	if t == "" {
 		return
 	}
@@ -115,7 +117,7 @@ func (p *Paragraph) Marked(style Style, t, language, raw string) {
 		list[n].text += t
 		return
 	}
-	p.add(&node{kind: text, style: style, text: t, language: language, raw: raw})
+	p.add(&node{kind: text, style: style, text: t, language: language, own: own})
 }
 
 // Break adds a line break, written as markup in its style, or as the text t if markup is "".

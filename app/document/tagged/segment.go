@@ -69,15 +69,19 @@ func (p *Paragraph) foreign(list []*node) (out []*node) {
 		for _, part := range list[i:end] {
 			whole.WriteString(part.text)
 		}
-		if p.IsIn(n.language, whole.String()) {
+		if !p.IsIn(n.language, whole.String()) {
+			out = append(out, list[i+1:end]...)
+		} else {
+			style := n.style
+			_, after := list[end-1].cutSpace(false, true)
+			before, _ := n.cutSpace(true, false)
 			for _, part := range list[i:end] {
 				if part.language != "" {
-					part.kind = special
+					part.style = part.own
 				}
 			}
-			out[len(out)-1] = together(list[i:end:end])
-		} else {
-			out = append(out, list[i+1:end]...)
+			phrase := &node{kind: special, children: list[i:end:end]}
+			out = slices.Concat(out[:len(out)-1], spacing(before, style), []*node{phrase}, spacing(after, style))
 		}
 		i = end - 1
 	}
