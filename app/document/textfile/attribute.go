@@ -78,7 +78,7 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to
 				list = append(list, a)
 			}
 		}
-		if t.Partner > i && i > code && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
+		if t.Partner > i && i > code && p.nested < mostNested && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
 			if !isForeign {
 				list = append(list, attribute{start: t.End, end: tokens[t.Partner].Start, isHidden: true})
 			}
@@ -88,11 +88,16 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to
 	return list
 }
 
+// mostNested is the maximum number of hidden contents in each other that are translated.
+const mostNested = 8
+
 // isHidden reports whether an element has contents that no unit has, but that readers may see.
 func isHidden(raw, name string, inDrawing bool) bool {
 	switch name {
 	case "noscript", "template":
 		return true
+	case "foreignobject":
+		return inDrawing
 	case "title", "desc":
 		return inDrawing
 	case "text":

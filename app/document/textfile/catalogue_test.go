@@ -111,6 +111,7 @@ func TestTextsInOtherLanguages(t *testing.T) {
 		{"xliff", `<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>one</source><target xml:lang="fr" state="new">one</target></trans-unit></file></xliff>`, `<target xml:lang="de" state="needs-review-translation">ONE</target>`},
 		{"svg", `<svg xml:lang="en"><title xml:lang="en">one</title><desc xml:lang="fr">un</desc><switch><text systemLanguage="fr, de">un</text><text>one</text></switch><text><tspan xml:lang="fr" x="1">un</tspan><tspan x="2">two</tspan></text></svg>`,
 			`<svg xml:lang="de"><title xml:lang="de">ONE</title><desc xml:lang="fr">un</desc><switch><text systemLanguage="fr, de">un</text><text>ONE</text></switch><text><tspan xml:lang="fr" x="1">un</tspan><tspan x="2">TWO</tspan></text></svg>`},
+		{"svg", `<svg><foreignObject><div><p>one</p><p lang="fr">un</p></div></foreignObject></svg>`, `<svg><foreignObject><div><p>ONE</p><p lang="fr">un</p></div></foreignObject></svg>`},
 		{"html", `<p>one</p><noscript lang="fr">un</noscript><template lang="en"><p>two</p></template>`, `<p>ONE</p><noscript lang="fr">un</noscript><template lang="de"><p>TWO</p></template>`},
 	} {
 		got, err := rewritten(t, kindNamed(t, c.kind), c.in, document.Options{From: "en", To: "de"}, func(text string) string {

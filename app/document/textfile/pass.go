@@ -33,6 +33,7 @@ type pass struct {
 	translator document.Translate
 	at         int // the bytes of text already written
 
+	nested       int  // the number of documents around this one
 	untranslated bool // checkLanguage found no translation in the rest of the document
 }
 
@@ -90,7 +91,7 @@ func (p *pass) hold(bytes int64) (release func()) {
 // within rewrites a document inside this one and returns the result.
 func (p *pass) within(text string, rewrite func(p *pass)) string {
 	var out strings.Builder
-	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, isPage: p.isPage, out: &out, translator: p.translator}
+	inner := &pass{ctx: p.ctx, looks: p.looks, nested: p.nested + 1, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, isPage: p.isPage, out: &out, translator: p.translator}
 	rewrite(inner)
 	inner.copy(len(text))
 	return out.String()

@@ -272,7 +272,7 @@ func (c *cues) divide(text string, parts []cuePart) []string {
 	return pieces
 }
 
-var clauseEnd = regexp.MustCompile(`[,;:.!?]$`)
+var clauseEnd = regexp.MustCompile(`[,;:.!?](?:</[^<>]*>)*$`)
 
 // duration returns the time of the cue, at least a tenth of a second.
 func (s cuePart) duration() int { return max(s.cue.to-s.cue.from, 100) }

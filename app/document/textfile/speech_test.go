@@ -54,6 +54,7 @@ func TestDividedSpeeches(t *testing.T) {
 		{"3", "de", "eins zwei drei vier", "eins zwei", "drei vier"},
 		{"1", "de", "eins zwei drei vier", "eins", "zwei drei vier"},
 		{"3", "de", "Ich ging, weil es sehr stark regnete", "Ich ging,", "weil es sehr stark regnete"},
+		{"3", "de", "<b>Ich ging,</b> weil es sehr stark regnete", "<b>Ich ging,</b>", "weil es sehr stark regnete"},
 		{"3", "de", "eins", "eins", ""},
 		{"3", "ja", strings.Repeat("雨", 40), strings.Repeat("雨", 10) + "\n" + strings.Repeat("雨", 10), strings.Repeat("雨", 10) + "\n" + strings.Repeat("雨", 10)},
 		{"3", "de", strings.Repeat("abcd ", 20), "abcd abcd abcd abcd abcd\nabcd abcd abcd abcd abcd", "abcd abcd abcd abcd abcd\nabcd abcd abcd abcd abcd"},

@@ -39,7 +39,7 @@ func (f *xliffFile) fillParts(u *xliffUnit) {
 
 // The tags of Phrase (.mxliff) are written as text: {b> and <b} around a text. {1} is a placeholder in all texts.
 var (
-	phraseOpen, phraseEnd   = regexp.MustCompile(`\{(\w+)&gt;`), regexp.MustCompile(`&lt;(\w+)\}`)
+	phraseOpen, phraseEnd   = regexp.MustCompile(`\{(\w+)(?:&gt;|>)`), regexp.MustCompile(`&lt;(\w+)\}`)
 	phraseOpens, phraseEnds = regexp.MustCompile(`<x id="open-(\w+)"/>`), regexp.MustCompile(`<x id="end-(\w+)"/>`)
 )
 

@@ -35,9 +35,10 @@ func TestXLIFFOfTools(t *testing.T) {
 			`><source>one. two.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk> <mrk mtype="seg" mid="2">two.</mrk></seg-source><target><mrk mtype="seg" mid="1">eins.</mrk> <mrk mtype="seg" mid="2">TWO.</mrk></target>`},
 		"sentences without a target": {`><source>one.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk></seg-source>`,
 			`><source>one.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk></seg-source><target><mrk mtype="seg" mid="1">ONE.</mrk></target>`},
-		"all translated": {`><source>a</source><seg-source><mrk mtype="seg" mid="1">a</mrk></seg-source><target><mrk mtype="seg" mid="1">b</mrk></target>`, ""},
-		"tags of Phrase": {`><source>a {b&gt;bold {1} c&lt;b} d</source><target></target>`, `><source>a {b&gt;bold {1} c&lt;b} d</source><target>A {b&gt;BOLD {1} C&lt;b} D</target>`},
-		"locked":         {` m:locked="true"><source>a</source><target></target>`, ""},
+		"all translated":            {`><source>a</source><seg-source><mrk mtype="seg" mid="1">a</mrk></seg-source><target><mrk mtype="seg" mid="1">b</mrk></target>`, ""},
+		"tags of Phrase, unescaped": {`><source>a {b>bold {1} c&lt;b} d</source><target></target>`, `><source>a {b>bold {1} c&lt;b} d</source><target>A {b&gt;BOLD {1} C&lt;b} D</target>`},
+		"tags of Phrase":            {`><source>a {b&gt;bold {1} c&lt;b} d</source><target></target>`, `><source>a {b&gt;bold {1} c&lt;b} d</source><target>A {b&gt;BOLD {1} C&lt;b} D</target>`},
+		"locked":                    {` m:locked="true"><source>a</source><target></target>`, ""},
 	} {
 		kind := kindNamed(t, "xliff")
 		same, err := rewritten(t, kind, unit(c[0]), document.Options{}, func(text string) string { return text })
