@@ -80,7 +80,7 @@ type Config struct {
 	Shortlist Switch `env:"SHORTLIST" envDefault:"true" help:"use the lexical shortlists of models that have them, such as Firefox's"`
 	Scripts   Choice `env:"TARGET_SCRIPTS" envDefault:"auto" help:"limit the letters of translations to the scripts of the target language and to what the source has: faster the more languages a model has; int8 on CPUs only. false: no limit; auto and true: for models of several languages that this version exported; older exports are warned of, by true all others too" use:"auto, true or false"`
 	Beams     int    `env:"NUM_BEAMS" envDefault:"0" use:"0 to 1024" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's number"`
-	MaxLength int    `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"maximum tokens in the translation of a sentence; 0: the checkpoint's limit, or 200 if it has none"`
+	MaxLength int    `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"maximum tokens in the translation of a sentence; 0: the checkpoint's limit, or 200 if it has none. Its first try has at most 16 for each token of its source and 32"`
 
 	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" use:"1 to 1024" help:"maximum beams that a request may ask for; at least NUM_BEAMS"`
 	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" use:"0 to 1048576" help:"maximum tokens that a request may ask for, and of a sentence's retry; 0: the model's positions"`

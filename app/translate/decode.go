@@ -181,6 +181,10 @@ func (x *sentence) encode(text string) ([]int64, error) {
 	return ids, nil
 }
 
+// The first try of a sentence ends at perToken tokens for each source token and perSentence more: beyond, even by the bytes of letters,
+// a word or two have gone astray, and the retry has no such limit.
+const perToken, perSentence = 16, 32
+
 // searchFor returns the search settings of a sentence with its present strategy.
 func (c *codec) searchFor(x *sentence) search.Options {
 	o := x.strategy.apply(x.step.search)
@@ -188,6 +192,9 @@ func (c *codec) searchFor(x *sentence) search.Options {
 	// misleading letters would cost a hundred times what is charged for them.
 	if own := x.step.model.Search.MaxLength; x.strategy.length == 0 && o.MaxLength > own {
 		o.MaxLength = min(o.MaxLength, max(own, x.longest()))
+	}
+	if m := x.step.model; x.strategy == (strategy{markers: x.strategy.markers}) && !c.req.Once && m.Prompted == nil {
+		o.MaxLength = max(min(o.MaxLength, perToken*len(x.source)+perSentence), o.MinLength)
 	}
 	if x.strategy.wide {
 		o.Beams = c.req.Alternatives

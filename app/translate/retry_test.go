@@ -57,6 +57,45 @@ func TestTruncatedIsTriedWithMoreTokens(t *testing.T) {
 	assert.Equal(t, "A", got.Text)
 }
 
+// A word whose translation does not end costs little: its first try ends early, and the retry may be as long as any.
+func TestFirstTryOfAFewTokensIsShort(t *testing.T) {
+	const own = 200
+	minimum := func(c *testConfig) { c.Search.MinLength = own }
+	once := func(r *Request) { r.Once = true }
+	for name, tt := range map[string]struct {
+		text      string
+		configure func(*testConfig)
+		request   func(*Request)
+		want      []string // for each try
+	}{
+		"a letter":          {"a", nil, nil, []string{"80 tokens, 0-grams, × 1", "200 tokens, 3-grams, × 1.2"}},
+		"a sentence":        {"abcdefghijkl", nil, nil, []string{"200 tokens, 0-grams, × 1", "200 tokens, 3-grams, × 1.2"}},
+		"at least as long":  {"a", minimum, nil, []string{"200 tokens, 0-grams, × 1", "200 tokens, 3-grams, × 1.2"}},
+		"without any retry": {"a", nil, once, []string{"200 tokens, 0-grams, × 1"}},
+		"a shorter limit":   {"a", nil, func(r *Request) { r.Options.MaxLength = 50 }, []string{"50 tokens, 0-grams, × 1", "50 tokens, 3-grams, × 1.2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eng, req := &upper{decode: func(text string, _ engine.Job) (string, bool) { return "b", true }}, texts(tt.text)
+			cfg := config(runes{}, eng)
+			cfg.Search.MaxLength, cfg.Limits.MaxLength, cfg.Spec.MaxPositions = own, own, own
+			if req.Flagged = true; tt.request != nil {
+				tt.request(&req)
+			}
+			if tt.configure != nil {
+				tt.configure(&cfg)
+			}
+			got, err := cfg.start(t).Translate(t.Context(), req)
+			require.NoError(t, err)
+			assert.True(t, got[0].Flags.Has(Truncated))
+			var tried []string
+			for _, r := range eng.requests {
+				tried = append(tried, wayOf(r.Jobs[0]))
+			}
+			assert.Equal(t, tt.want, tried)
+		})
+	}
+}
+
 func TestLoopIsTriedWithoutRepetitions(t *testing.T) {
 	got, tried := translateOne(t, "abc", func(text string, job engine.Job) (string, bool) {
 		if job.Search.NoRepeatNgramSize == 0 {
