@@ -80,20 +80,17 @@ func (s *segment) parse(translation string) ([]token, error) {
 	p := parser{segment: s, seen: make([]bool, len(s.tags))}
 	at := 0
 	for _, m := range tagForm.FindAllStringSubmatchIndex(translation, -1) {
-		if err := p.text(translation[at:m[0]]); err != nil {
-			return nil, err
-		}
-		if err := p.tag(translation, m); err != nil {
-			return nil, err
-		}
+		p.text(translation[at:m[0]])
+		p.tag(translation, m)
 		at = m[1]
 	}
-	if err := p.text(translation[at:]); err != nil {
-		return nil, err
-	}
+	p.text(translation[at:])
 	all := len(s.tags) + len(s.endings)
 	if missing := all - p.found - p.lines + len(p.opened); missing > 0 {
-		return nil, fmt.Errorf("%w: %d of %d tags are missing", markup.ErrLost, missing, all)
+		p.lose("%d of %d tags are missing", missing, all)
+	}
+	if p.err != nil {
+		return nil, p.err
 	}
 	s.reorder(p.tokens)
 	return p.tokens, nil
@@ -127,58 +124,60 @@ type parser struct {
 	seen   []bool  // by number: whether the tag has occurred
 	found  int     // number of tags
 	lines  int     // number of line breaks
+	err    error   // the first fault
 }
 
-func (p *parser) text(t string) error {
-	if strings.Contains(t, "<") {
-		return fmt.Errorf("%w: a tag that the text does not have", markup.ErrLost)
+// lose records a fault.
+func (p *parser) lose(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: "+format, append([]any{markup.ErrLost}, args...)...)
 	}
-	if t != "" {
+}
+
+func (p *parser) text(t string) {
+	if strings.Contains(t, "<") {
+		p.lose("a tag that the text does not have")
+	} else if t != "" {
 		p.tokens = append(p.tokens, token{text: html.UnescapeString(t)})
 	}
-	return nil
 }
 
 // tag reads a tag. m is the match of tagForm.
-func (p *parser) tag(translation string, m []int) error {
+func (p *parser) tag(translation string, m []int) {
+	last := len(p.opened) - 1
 	switch isPair, isEnd, isEnding := m[2] >= 0, m[4] >= 0, m[8] >= 0; {
+	case isEnding && p.lines == len(p.endings):
+		p.lose("more than %d ends of lines", len(p.endings))
 	case isEnding:
-		if p.lines++; p.lines > len(p.endings) {
-			return fmt.Errorf("%w: more than %d ends of lines", markup.ErrLost, len(p.endings))
-		}
-		p.tokens = append(p.tokens, token{node: p.endings[p.lines-1]})
+		p.tokens = append(p.tokens, token{node: p.endings[p.lines]})
+		p.lines++
+	case isEnd && last < 0:
+		p.lose("a pair is closed that is not open")
 	case isEnd:
-		last := len(p.opened) - 1
-		if last < 0 {
-			return fmt.Errorf("%w: a pair is closed that is not open", markup.ErrLost)
-		}
 		p.tokens = append(p.tokens, token{node: p.opened[last], end: true})
 		p.opened = p.opened[:last]
 	default:
-		n, err := p.find(translation[max(m[2], m[6]):max(m[3], m[7])], isPair)
-		if err != nil {
-			return err
-		}
-		p.tokens = append(p.tokens, token{node: n})
-		if isPair {
-			p.opened = append(p.opened, n)
-		}
+		p.numbered(translation[max(m[2], m[6]):max(m[3], m[7])], isPair)
 	}
-	return nil
 }
 
-// find returns the node of a tag that has not occurred yet.
-func (p *parser) find(id string, isPair bool) (*node, error) {
+// numbered reads a tag with a number, which has not occurred yet.
+func (p *parser) numbered(id string, isPair bool) {
 	number, err := strconv.Atoi(id)
-	if err != nil || number < 1 || number > len(p.tags) || p.tags[number-1].isPair() != isPair {
-		return nil, fmt.Errorf("%w: there is no tag %.20s", markup.ErrLost, id)
-	}
-	if p.seen[number-1] {
-		return nil, fmt.Errorf("%w: tag %d is there twice", markup.ErrLost, number)
+	switch {
+	case err != nil || number < 1 || number > len(p.tags) || p.tags[number-1].isPair() != isPair:
+		p.lose("there is no tag %.20s", id)
+		return
+	case p.seen[number-1]:
+		p.lose("tag %d is there twice", number)
+		return
 	}
 	p.seen[number-1] = true
 	p.found++
-	return p.tags[number-1], nil
+	n := p.tags[number-1]
+	if p.tokens = append(p.tokens, token{node: n}); isPair {
+		p.opened = append(p.opened, n)
+	}
 }
 
 func (n *node) isPair() bool { return n.kind != special && n.words >= digits }
