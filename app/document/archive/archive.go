@@ -15,6 +15,7 @@ import (
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
+	"dragoman/app/document/xmlpart"
 )
 
 // The limits of an archive, in bytes. An entry larger than smallEntry that shrinks by more than maxRatio is a bomb: documents of
@@ -166,6 +167,14 @@ func (a *Archive) Read(name string, read func(in io.Reader) error) error {
 		return document.Refuse(nil, "the file has no %s", name)
 	}
 	return a.open(f, read)
+}
+
+// EachStart passes the start of each element of an entry to visit. It passes none of an entry that is missing.
+func (a *Archive) EachStart(name string, o xmlpart.Options, visit func(t xmlpart.Token) error) error {
+	if !a.Has(name) {
+		return nil
+	}
+	return a.Read(name, func(in io.Reader) error { return xmlpart.NewReader(in, name, o).EachStart(visit) })
 }
 
 // open passes entry f to read. The decompressed bytes are limited.

@@ -1,9 +1,7 @@
 package epub
 
 import (
-	"bytes"
 	"encoding/xml"
-	"io"
 	"net/url"
 	"path"
 	"strings"
@@ -33,40 +31,35 @@ func open(a *archive.Archive) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	container, err := a.Small("META-INF/container.xml")
+	const container = "META-INF/container.xml"
 	switch {
-	case err != nil:
-		return nil, err
-	case container == nil && strings.TrimSpace(string(mimetype)) != mediaType:
+	case a.Has(container):
+	case strings.TrimSpace(string(mimetype)) != mediaType:
 		return nil, document.Refuse(nil, "the file is a zip archive, but no book (epub)")
-	case container == nil:
+	default:
 		return nil, document.Refuse(nil, "the book has no META-INF/container.xml, which says what is in it")
 	}
 	if err := checkEncryption(a); err != nil {
 		return nil, err
 	}
 	opf := ""
-	err = reader(bytes.NewReader(container), "META-INF/container.xml").EachStart(func(t xmlpart.Token) error {
+	err = a.EachStart(container, readable, func(t xmlpart.Token) error {
 		if t.Name.Local == "rootfile" && opf == "" {
 			opf = path.Clean(t.Attribute("full-path"))
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	content, err := a.Small(opf)
-	if err == nil && content == nil {
+	if err == nil && !a.Has(opf) {
 		err = document.Refuse(nil, "the book has no package document (%s)", opf)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return list(a, content, opf)
+	return list(a, opf)
 }
 
 // list reads the package document.
-func list(a *archive.Archive, content []byte, opf string) (*book, error) {
+func list(a *archive.Archive, opf string) (*book, error) {
 	type item struct{ name, media string }
 	var all []item
 	byID := map[string]item{}
@@ -78,7 +71,7 @@ func list(a *archive.Archive, content []byte, opf string) (*book, error) {
 			b.order = append(b.order, i.name)
 		}
 	}
-	err := reader(bytes.NewReader(content), opf).EachStart(func(t xmlpart.Token) error {
+	err := a.EachStart(opf, readable, func(t xmlpart.Token) error {
 		switch t.Name.Local {
 		case "item":
 			if href, err := url.PathUnescape(t.Attribute("href")); err == nil {
@@ -103,13 +96,8 @@ var fontAlgorithms = map[string]bool{"http://www.idpf.org/2008/embedding": true,
 
 // checkEncryption refuses encrypted books.
 func checkEncryption(a *archive.Archive) error {
-	const name = "META-INF/encryption.xml"
-	content, err := a.Small(name)
-	if err != nil || content == nil {
-		return err
-	}
 	encrypted, method := false, ""
-	err = reader(bytes.NewReader(content), name).EachStart(func(t xmlpart.Token) error {
+	err := a.EachStart("META-INF/encryption.xml", readable, func(t xmlpart.Token) error {
 		switch t.Name.Local {
 		case "EncryptionMethod":
 			method = t.Attribute("Algorithm")
@@ -125,7 +113,5 @@ func checkEncryption(a *archive.Archive) error {
 	return err
 }
 
-// reader returns a reader of an XML part of a book.
-func reader(in io.Reader, name string) *xmlpart.Reader {
-	return xmlpart.NewReader(in, name, xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity})
-}
+// readable are the options of XML parts of a book.
+var readable = xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity}

@@ -250,7 +250,7 @@ func sheetsOf(a *archive.Archive, main string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = eachStart(a, main, func(t xmlpart.Token) error {
+	err = a.EachStart(main, xmlpart.Options{}, func(t xmlpart.Token) error {
 		if t.Name.Local != "sheet" {
 			return nil
 		}
@@ -268,7 +268,7 @@ func sheetsOf(a *archive.Archive, main string) (map[string]string, error) {
 // relations returns the parts to which a part refers, by their ids.
 func relations(a *archive.Archive, name string) (map[string]string, error) {
 	parts := map[string]string{}
-	err := eachStart(a, path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), func(t xmlpart.Token) error {
+	err := a.EachStart(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), xmlpart.Options{}, func(t xmlpart.Token) error {
 		target := t.Attribute("Target")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join(path.Dir(name), target)
@@ -277,14 +277,4 @@ func relations(a *archive.Archive, name string) (map[string]string, error) {
 		return nil
 	})
 	return parts, err
-}
-
-// eachStart passes the start of each element of a part to visit. It passes none of a part that is missing.
-func eachStart(a *archive.Archive, name string, visit func(t xmlpart.Token) error) error {
-	if !a.Has(name) {
-		return nil
-	}
-	return a.Read(name, func(in io.Reader) error {
-		return xmlpart.NewReader(in, name, xmlpart.Options{}).EachStart(visit)
-	})
 }

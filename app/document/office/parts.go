@@ -70,14 +70,10 @@ func partOf(contentType string) part {
 	return partTypes[strings.TrimSuffix(t, "+xml")]
 }
 
-// ooxmlTypes returns the types of an OOXML document's parts by name, or nil for other archives.
+// ooxmlTypes returns the types of an OOXML document's parts by name. Other archives have none.
 func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
-	content, err := a.Small(contentTypes)
-	if content == nil || err != nil {
-		return nil, err
-	}
 	types, extensions := map[string]string{}, map[string]string{}
-	err = xmlpart.NewReader(bytes.NewReader(content), contentTypes, xmlpart.Options{}).EachStart(func(t xmlpart.Token) error {
+	err := a.EachStart(contentTypes, xmlpart.Options{}, func(t xmlpart.Token) error {
 		switch t.Name.Local {
 		case "Override":
 			types[strings.TrimPrefix(t.Attribute("PartName"), "/")] = t.Attribute("ContentType")
@@ -86,16 +82,13 @@ func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
 	for _, name := range a.Names() {
 		extension := name[strings.LastIndexByte(name, '.')+1:]
 		if general := extensions[strings.ToLower(extension)]; types[name] == "" && general != "" {
 			types[name] = general
 		}
 	}
-	return types, nil
+	return types, err
 }
 
 // parts returns the parts of a document to read, by name.
