@@ -170,7 +170,7 @@ func (a *Archive) Read(name string, read func(in io.Reader) error) error {
 }
 
 // EachStart passes the start of each element of an entry to visit. It passes none of an entry that is missing.
-func (a *Archive) EachStart(name string, o xmlpart.Options, visit func(t xmlpart.Token) error) error {
+func (a *Archive) EachStart(name string, o xmlpart.Options, visit func(t xmlpart.Token)) error {
 	if !a.Has(name) {
 		return nil
 	}

@@ -43,11 +43,10 @@ func open(a *archive.Archive) (*book, error) {
 		return nil, err
 	}
 	opf := ""
-	err = a.EachStart(container, readable, func(t xmlpart.Token) error {
+	err = a.EachStart(container, readable, func(t xmlpart.Token) {
 		if t.Name.Local == "rootfile" && opf == "" {
 			opf = path.Clean(t.Attribute("full-path"))
 		}
-		return nil
 	})
 	if err == nil && !a.Has(opf) {
 		err = document.Refuse(nil, "the book has no package document (%s)", opf)
@@ -71,7 +70,7 @@ func list(a *archive.Archive, opf string) (*book, error) {
 			b.order = append(b.order, i.name)
 		}
 	}
-	err := a.EachStart(opf, readable, func(t xmlpart.Token) error {
+	err := a.EachStart(opf, readable, func(t xmlpart.Token) {
 		switch t.Name.Local {
 		case "item":
 			if href, err := url.PathUnescape(t.Attribute("href")); err == nil {
@@ -82,7 +81,6 @@ func list(a *archive.Archive, opf string) (*book, error) {
 		case "itemref":
 			add(byID[t.Attribute("idref")])
 		}
-		return nil
 	})
 	for _, i := range all {
 		add(i)
@@ -97,7 +95,7 @@ var fontAlgorithms = map[string]bool{"http://www.idpf.org/2008/embedding": true,
 // checkEncryption refuses encrypted books.
 func checkEncryption(a *archive.Archive) error {
 	encrypted, method := false, ""
-	err := a.EachStart("META-INF/encryption.xml", readable, func(t xmlpart.Token) error {
+	err := a.EachStart("META-INF/encryption.xml", readable, func(t xmlpart.Token) {
 		switch t.Name.Local {
 		case "EncryptionMethod":
 			method = t.Attribute("Algorithm")
@@ -105,7 +103,6 @@ func checkEncryption(a *archive.Archive) error {
 			encrypted = encrypted || !fontAlgorithms[method]
 			method = ""
 		}
-		return nil
 	})
 	if err == nil && encrypted {
 		err = document.Refuse(nil, "the book is encrypted (DRM), so its text cannot be read")

@@ -34,7 +34,7 @@ func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	names := newLearner(ctx)
 	defer names.giveBack()
-	if err := names.learn(open, parts); err != nil {
+	if err := names.look(func() { names.learn(open, parts) }); err != nil {
 		return err
 	}
 	w := names.rewriter(flatGrammar, o, t)

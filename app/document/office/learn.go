@@ -17,10 +17,10 @@ import (
 type opener func(name string, read func(in io.Reader) error) error
 
 // learnPart reads a part with the grammar of its names.
-func (w *walker) learnPart(open opener, name string, p part) error {
+func (w *walker) learnPart(open opener, name string, p part) {
 	w.grammar, w.sheet, w.at = p.names, p.sheet, corner{-1, -1}
 	w.define(p.sheet, "")
-	return open(name, func(in io.Reader) error { return w.part(io.Discard, in, name) })
+	w.looks.Check(open(name, func(in io.Reader) error { return w.part(io.Discard, in, name) }))
 }
 
 // learnRow counts a row of Excel. Cells and rows may have their position as an attribute.
@@ -244,37 +244,30 @@ func (w *walker) readRanges(ranges string) {
 }
 
 // sheetsOf returns the names of sheets by their parts and those of their tables.
-func sheetsOf(a *archive.Archive, main string) (map[string]string, error) {
-	sheets := map[string]string{}
-	parts, err := relations(a, main)
-	if err != nil {
-		return nil, err
-	}
-	err = a.EachStart(main, xmlpart.Options{}, func(t xmlpart.Token) error {
+func (w *walker) sheetsOf(a *archive.Archive, main string) map[string]string {
+	sheets, parts := map[string]string{}, w.relations(a, main)
+	w.looks.Check(a.EachStart(main, xmlpart.Options{}, func(t xmlpart.Token) {
 		if t.Name.Local != "sheet" {
-			return nil
+			return
 		}
 		name, sheet := t.Attribute("name"), parts[t.Attribute("id")]
 		sheets[sheet] = name
-		tables, err := relations(a, sheet)
-		for _, table := range tables {
+		for _, table := range w.relations(a, sheet) {
 			sheets[table] = name
 		}
-		return err
-	})
-	return sheets, err
+	}))
+	return sheets
 }
 
 // relations returns the parts to which a part refers, by their ids.
-func relations(a *archive.Archive, name string) (map[string]string, error) {
+func (w *walker) relations(a *archive.Archive, name string) map[string]string {
 	parts := map[string]string{}
-	err := a.EachStart(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), xmlpart.Options{}, func(t xmlpart.Token) error {
+	w.looks.Check(a.EachStart(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), xmlpart.Options{}, func(t xmlpart.Token) {
 		target := t.Attribute("Target")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join(path.Dir(name), target)
 		}
 		parts[t.Attribute("Id")] = strings.TrimPrefix(target, "/")
-		return nil
-	})
-	return parts, err
+	}))
+	return parts
 }

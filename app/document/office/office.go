@@ -45,16 +45,15 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
-	if err := k.isKindOf(a); err != nil {
-		return err
-	}
-	parts, err := k.parts(a)
-	if err != nil {
-		return err
-	}
 	names := newLearner(ctx)
 	defer names.giveBack()
-	if err := names.learn(a.Read, parts); err != nil {
+	var parts map[string]part
+	err = names.look(func() {
+		names.identify(a, k.name)
+		parts = names.parts(a, k.name)
+		names.learn(a.Read, parts)
+	})
+	if err != nil {
 		return err
 	}
 	var order []string

@@ -71,37 +71,39 @@ func partOf(contentType string) part {
 }
 
 // ooxmlTypes returns the types of an OOXML document's parts by name. Other archives have none.
-func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
+func (w *walker) ooxmlTypes(a *archive.Archive) map[string]string {
 	types, extensions := map[string]string{}, map[string]string{}
-	err := a.EachStart(contentTypes, xmlpart.Options{}, func(t xmlpart.Token) error {
+	w.looks.Check(a.EachStart(contentTypes, xmlpart.Options{}, func(t xmlpart.Token) {
 		switch t.Name.Local {
 		case "Override":
 			types[strings.TrimPrefix(t.Attribute("PartName"), "/")] = t.Attribute("ContentType")
 		case "Default":
 			extensions[strings.ToLower(t.Attribute("Extension"))] = t.Attribute("ContentType")
 		}
-		return nil
-	})
+	}))
 	for _, name := range a.Names() {
 		extension := name[strings.LastIndexByte(name, '.')+1:]
 		if general := extensions[strings.ToLower(extension)]; types[name] == "" && general != "" {
 			types[name] = general
 		}
 	}
-	return types, err
+	return types
 }
 
-// parts returns the parts of a document to read, by name.
-func (k kind) parts(a *archive.Archive) (map[string]part, error) {
-	if strings.HasPrefix(k.name, "od") {
-		return k.odfParts(a)
-	}
-	types, err := ooxmlTypes(a)
-	if err != nil {
-		return nil, err
+// small returns a small part, or nil if there is none of that name.
+func (w *walker) small(a *archive.Archive, name string) []byte {
+	content, err := a.Small(name)
+	w.looks.Check(err)
+	return content
+}
+
+// parts returns the parts of a document of a kind to read, by name.
+func (w *walker) parts(a *archive.Archive, kind string) map[string]part {
+	if strings.HasPrefix(kind, "od") {
+		return w.odfParts(a, kind)
 	}
 	parts := map[string]part{}
-	for name, contentType := range types {
+	for name, contentType := range w.ooxmlTypes(a) {
 		if p := partOf(contentType); (p.text != nil || p.names != nil) && a.Has(name) {
 			parts[name] = p
 		}
@@ -113,28 +115,20 @@ func (k kind) parts(a *archive.Archive) (map[string]part, error) {
 		if p.main != "xlsx" {
 			continue
 		}
-		sheets, err := sheetsOf(a, name)
-		if err != nil {
-			return nil, err
-		}
-		for name, sheet := range sheets {
+		for name, sheet := range w.sheetsOf(a, name) {
 			if p, ok := parts[name]; ok {
 				p.sheet = sheet
 				parts[name] = p
 			}
 		}
 	}
-	return parts, nil
+	return parts
 }
 
 // odfParts returns the parts of an OpenDocument to read: its own, and those of its charts.
-func (k kind) odfParts(a *archive.Archive) (map[string]part, error) {
-	manifest, err := a.Small("META-INF/manifest.xml")
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Contains(manifest, []byte("encryption-data")) {
-		return nil, document.Refuse(nil, "the file has a password: save it without one")
+func (w *walker) odfParts(a *archive.Archive, kind string) map[string]part {
+	if bytes.Contains(w.small(a, "META-INF/manifest.xml"), []byte("encryption-data")) {
+		w.looks.Check(document.Refuse(nil, "the file has a password: save it without one"))
 	}
 	parts := map[string]part{}
 	for _, name := range a.Names() {
@@ -142,7 +136,7 @@ func (k kind) odfParts(a *archive.Archive) (map[string]part, error) {
 		case strings.HasPrefix(name, "META-INF/"):
 		case base == "content.xml":
 			parts[name] = part{text: odfGrammar}
-			if k.name == "ods" && name == base {
+			if kind == "ods" && name == base {
 				parts[name] = part{text: odfGrammar, names: odfFormulaGrammar}
 			}
 		case base == "styles.xml":
@@ -154,43 +148,36 @@ func (k kind) odfParts(a *archive.Archive) (map[string]part, error) {
 			parts[name] = part{text: propertyGrammar}
 		}
 	}
-	return parts, nil
+	return parts
 }
 
-// isKindOf refuses a document of another kind.
-func (k kind) isKindOf(a *archive.Archive) error {
-	name, err := identify(a)
-	switch {
-	case err != nil || name == k.name:
-		return err
-	case name == "":
-		return document.Refuse(nil, "the file is a zip archive, but no document of the kind %s", k.name)
+// identify refuses a document of another kind.
+func (w *walker) identify(a *archive.Archive, kind string) {
+	switch name := w.kindOf(a); name {
+	case kind:
+	case "":
+		w.looks.Check(document.Refuse(nil, "the file is a zip archive, but no document of the kind %s", kind))
+	default:
+		w.looks.Check(document.Refuse(nil, "the file is taken for a document of the kind %s, but it is %s", kind, name))
 	}
-	return document.Refuse(nil, "the file is taken for a document of the kind %s, but it is %s", k.name, name)
 }
 
-// identify returns the name of an archive's kind, or "".
-func identify(a *archive.Archive) (string, error) {
-	mimetype, err := a.Small("mimetype")
-	if err != nil {
-		return "", err
-	}
-	media := strings.TrimSpace(string(mimetype))
+// kindOf returns the name of an archive's kind, or "".
+func (w *walker) kindOf(a *archive.Archive) (found string) {
+	media := strings.TrimSpace(string(w.small(a, "mimetype")))
 	if odf, ok := strings.CutPrefix(media, "application/vnd.oasis.opendocument."); ok {
 		names := map[string]string{"text": "odt", "presentation": "odp", "spreadsheet": "ods", "graphics": "odg"}
-		return names[strings.TrimSuffix(odf, "-template")], nil
+		return names[strings.TrimSuffix(odf, "-template")]
 	}
 	if media == "application/epub+zip" {
-		return "epub", nil
+		return "epub"
 	}
-	types, err := ooxmlTypes(a)
-	found := ""
-	for name, contentType := range types {
+	for name, contentType := range w.ooxmlTypes(a) {
 		if main := partOf(contentType).main; main != "" && a.Has(name) && (found == "" || main < found) {
 			found = main
 		}
 	}
-	return found, err
+	return found
 }
 
 // sortParts sorts parts into reading order: first the document itself, then parts attached to it. Numbers in names are compared

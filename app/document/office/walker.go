@@ -98,6 +98,8 @@ func (w *walker) rewriter(g grammar, o document.Options, t document.Translate) *
 
 // look runs work, which ends at the first error; see [char.Looks].
 func (w *walker) look(work func()) error {
+	around := w.looks
+	defer func() { w.looks = around }()
 	return char.Look(w.ctx, math.MaxInt, func(l *char.Looks) {
 		w.looks = l
 		work()

@@ -180,7 +180,7 @@ const maxPasses = 12
 
 // learn collects the texts that must stay because formulas or tables refer to them. It reads a workbook, learns all that its formulas
 // read, and then reads its shared strings.
-func (w *walker) learn(open opener, parts map[string]part) error {
+func (w *walker) learn(open opener, parts map[string]part) {
 	var order []string
 	for name, part := range parts {
 		if part.names != nil && !part.strings {
@@ -190,29 +190,22 @@ func (w *walker) learn(open opener, parts map[string]part) error {
 	sortParts(order)
 	slices.SortStableFunc(order, func(a, b string) int { return parts[a].stage - parts[b].stage })
 	for _, name := range order {
-		if err := w.learnPart(open, name, parts[name]); err != nil {
-			return err
-		}
+		w.learnPart(open, name, parts[name])
 	}
-	shared := func() error {
+	shared := func() {
 		for name, part := range parts {
 			if part.strings && !w.book.all {
 				w.number = 0
-				return w.learnPart(open, name, part)
+				w.learnPart(open, name, part)
 			}
 		}
-		return nil
 	}
-	if err := w.look(func() { w.followNames(); w.followFormulas() }); err != nil {
-		return err
-	}
+	w.followNames()
+	w.followFormulas()
 	if w.book.asks {
-		if err := shared(); err != nil {
-			return err
-		}
-		if err := w.look(func() { w.followCriteria(); w.followFormulas() }); err != nil {
-			return err
-		}
+		shared()
+		w.followCriteria()
+		w.followFormulas()
 	}
 	if w.book.indirect {
 		for name := range w.book.names {
@@ -220,9 +213,8 @@ func (w *walker) learn(open opener, parts map[string]part) error {
 			w.remember(strings.ReplaceAll(name, "_", " "))
 		}
 	}
-	err := w.look(w.followTexts)
-	if w.book.facts = (facts{}); err != nil || len(w.book.shared) == 0 {
-		return err
+	w.followTexts()
+	if w.book.facts = (facts{}); len(w.book.shared) > 0 {
+		shared()
 	}
-	return shared()
 }

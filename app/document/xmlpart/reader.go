@@ -126,13 +126,13 @@ func (r *Reader) Each(visit func(t Token) error) error {
 	}
 }
 
-// EachStart calls visit with each start tag until the end, or visit's error.
-func (r *Reader) EachStart(visit func(t Token) error) error {
+// EachStart calls visit with each start tag until the end.
+func (r *Reader) EachStart(visit func(t Token)) error {
 	return r.Each(func(t Token) error {
-		if t.Kind != Start {
-			return nil
+		if t.Kind == Start {
+			visit(t)
 		}
-		return visit(t)
+		return nil
 	})
 }
 
