@@ -38,11 +38,14 @@ func fileTexts(key string, data []byte, byGlyph bool) (texts map[uint32]string) 
 			texts = nil
 		}
 	}()
+	isCFF := key == "FontFile3" && bytes.HasPrefix(data, []byte{1, 0})
 	switch {
 	case key == "FontFile":
 		return type1Texts(data)
-	case key == "FontFile3" && bytes.HasPrefix(data, []byte{1, 0}):
-		return cffTexts(data, byGlyph)
+	case isCFF && byGlyph:
+		return cffTexts(data)
+	case isCFF: // its own encoding: the producers name the letters
+		return nil
 	}
 	return opentypeTexts(data, byGlyph)
 }
@@ -72,97 +75,17 @@ func standardTexts() map[uint32]string {
 	return texts
 }
 
-// cffTexts returns the texts of the codes of a font in the Compact Font Format: the codes in its own encoding, or the numbers of
-// its glyphs.
-func cffTexts(data []byte, byGlyph bool) map[uint32]string {
+// cffTexts returns the texts of the glyphs of a font in the Compact Font Format, by their numbers.
+func cffTexts(data []byte) map[uint32]string {
 	f, err := cff.Parse(data)
 	if err != nil {
 		return nil
 	}
 	texts := map[uint32]string{}
-	if byGlyph {
-		for g := range f.Charstrings {
-			texts[uint32(g)] = glyphText(f.GlyphName(opentype.GID(g)))
-		}
-		return texts
-	}
-	at := encodingOffset(data)
-	if at == 0 {
-		return standardTexts()
-	}
-	if at <= 1 || at+2 > len(data) {
-		return texts
-	}
-	kind, list := data[at]&0x7f, data[at+2:]
-	glyph := uint32(1)
-	for range data[at+1] {
-		if kind == 0 && len(list) > 0 {
-			texts[uint32(list[0])] = glyphText(f.GlyphName(opentype.GID(glyph)))
-			glyph, list = glyph+1, list[1:]
-		} else if kind == 1 && len(list) > 1 {
-			for i := range uint32(list[1]) + 1 {
-				texts[uint32(list[0])+i] = glyphText(f.GlyphName(opentype.GID(glyph)))
-				glyph++
-			}
-			list = list[2:]
-		}
+	for g := range f.Charstrings {
+		texts[uint32(g)] = glyphText(f.GlyphName(opentype.GID(g)))
 	}
 	return texts
-}
-
-// encodingOffset returns the operand of Encoding in the first dictionary of a font in the Compact Font Format, or 0.
-func encodingOffset(data []byte) int {
-	skip := func(at int) (first, end int) { // an index
-		if at+3 > len(data) {
-			return len(data), len(data)
-		}
-		count, size := int(u16(data, uint32(at))), int(data[at+2])
-		if count == 0 {
-			return at + 2, at + 2
-		}
-		offset := func(i int) (n int) {
-			for j := range size {
-				if k := at + 3 + i*size + j; k < len(data) {
-					n = n<<8 | int(data[k])
-				}
-			}
-			return n
-		}
-		start := at + 3 + (count+1)*size - 1
-		return start + 1, min(start+offset(count), len(data))
-	}
-	_, names := skip(int(data[2]))
-	at, end := skip(names)
-	last := 0
-	for at < end {
-		switch b := data[at]; {
-		case b == 12:
-			at += 2
-		case b == 16:
-			return last
-		case b <= 21:
-			at++
-		case b == 28:
-			last = int(u16(data, uint32(at+1)))
-			at += 3
-		case b == 29:
-			last = int(u32(data, uint32(at+1)))
-			at += 5
-		case b == 30:
-			for at++; at < end && data[at]&0xf != 0xf; at++ {
-			}
-			at++
-		case b >= 247 && b <= 250 && at+1 < end:
-			last = (int(b)-247)*256 + int(data[at+1]) + 108
-			at += 2
-		case b >= 251:
-			at += 2
-		default:
-			last = int(b) - 139
-			at++
-		}
-	}
-	return 0
 }
 
 // opentypeTexts returns the texts of the codes of a TrueType or OpenType font: its symbols' codes, or the numbers of its glyphs.
@@ -173,7 +96,7 @@ func opentypeTexts(data []byte, byGlyph bool) map[uint32]string {
 	}
 	byNumber := map[uint32]string{}
 	if table, err := loader.RawTable(opentype.MustNewTag("CFF ")); err == nil {
-		byNumber = cffTexts(table, true)
+		byNumber = cffTexts(table)
 	}
 	raw, err := loader.RawTable(opentype.MustNewTag("cmap"))
 	if err != nil {
