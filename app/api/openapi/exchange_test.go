@@ -177,7 +177,6 @@ func TestAnswers(t *testing.T) {
 		{"metrics", "GET", "/metrics", "", nil, 200},
 		{"metrics in another format", "GET", "/metrics", "", []string{"Accept", "application/openmetrics-text"}, 200},
 		{"deadline", post, path, text("one"), []string{"Request-Timeout", "1s"}, 200},
-		{"deadline of Envoy", post, path, text("one"), []string{"X-Envoy-Expected-Rq-Timeout-Ms", "1000"}, 200},
 		{"deadline that is passed", post, path, text("wait"), []string{"Request-Timeout", "1ms"}, 504},
 		{"deadline that is none", post, path, text("one"), []string{"Request-Timeout", "soon"}, 400},
 		{"index, HEAD", "HEAD", "/", "", nil, 200},

@@ -2,7 +2,6 @@ package access
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -13,48 +12,24 @@ const (
 	// time, because the clocks of client and server differ.
 	TimeoutHeader = "Request-Timeout"
 
-	// EnvoyTimeoutHeader is the header in which Envoy, and meshes built on it, send the timeout of a route to a service: whole
-	// milliseconds.
-	EnvoyTimeoutHeader = "X-Envoy-Expected-Rq-Timeout-Ms"
-
 	minTimeout = time.Millisecond
 	maxTimeout = 24 * time.Hour
 )
 
-// Deadline returns the time until which the client waits for an answer, by TimeoutHeader and EnvoyTimeoutHeader; the earlier one
-// counts. ok is false if neither header sets a deadline. now is the arrival of the request. The error is an [InvalidHeader].
+// Deadline returns the time until which the client waits for an answer, by TimeoutHeader. ok is false if the header sets none. now
+// is the arrival of the request. The error is an [InvalidHeader].
 func Deadline(h http.Header, now time.Time) (deadline time.Time, ok bool, err error) {
-	own, err := timeout(h, TimeoutHeader, parseTimeout,
-		"seconds such as 2.5, or a time with its unit such as 800ms, from 1ms to 24h")
-	if err != nil {
-		return time.Time{}, false, err
-	}
-	envoy, err := timeout(h, EnvoyTimeoutHeader, parseMilliseconds, "whole milliseconds")
-	if err != nil {
-		return time.Time{}, false, err
-	}
-	if envoy > 0 && (own == 0 || envoy < own) {
-		own = envoy
-	}
-	if own == 0 {
-		return time.Time{}, false, nil
-	}
-	return now.Add(own), true, nil
-}
-
-// timeout parses a header. It returns 0 if there is none.
-func timeout(h http.Header, name string, parse func(string) (time.Duration, bool), want string) (time.Duration, error) {
-	values := h.Values(name)
+	values := h.Values(TimeoutHeader)
 	if len(values) == 0 {
-		return 0, nil
+		return time.Time{}, false, nil
 	}
 	// Several lines are one list (RFC 9110, section 5.3), which is not a time.
 	value := strings.TrimSpace(strings.Join(values, ", "))
-	d, ok := parse(value)
+	own, ok := parseTimeout(value)
 	if !ok {
-		return 0, InvalidHeader(name, value, want)
+		return time.Time{}, false, InvalidHeader(TimeoutHeader, value, "seconds such as 2.5, or a time with its unit such as 800ms, from 1ms to 24h")
 	}
-	return d, nil
+	return now.Add(own), true, nil
 }
 
 // parseTimeout parses a client's timeout.
@@ -64,14 +39,4 @@ func parseTimeout(s string) (time.Duration, bool) {
 	}
 	d, err := time.ParseDuration(s)
 	return d, err == nil && d >= minTimeout && d <= maxTimeout
-}
-
-// parseMilliseconds parses Envoy's timeout. The client does not control this header, so a timeout that is off (0) or longer than
-// any request counts as none.
-func parseMilliseconds(s string) (time.Duration, bool) {
-	n, err := strconv.ParseUint(s, 10, 63)
-	if n > uint64(maxTimeout.Milliseconds()) {
-		n = 0
-	}
-	return time.Duration(n) * time.Millisecond, err == nil
 }
