@@ -20,19 +20,17 @@ import (
 //	POST /v3/projects/P:translateText, …/locations/L:translateText    contents, targetLanguageCode, sourceLanguageCode, mimeType, model, glossaryConfig
 //	POST …:detectLanguage                                             content, mimeType
 //	GET  …/supportedLanguages                                         displayLanguageCode, model
-//	GET  …/locations/L/glossaries; GET, DELETE …/locations/L/glossaries/ID
 //
-// Pages of other origins cannot use this API, because it can delete glossaries.
+// Pages of other origins cannot use this API.
 func V3(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server, Name: modelOf}
 	const project = "/v3/projects/:project"
 	const location = project + "/locations/:location"
-	routes := []dialect.Route{
+	return dialect.Dialect{Render: renderV3, Prefixes: []string{"/v3/projects/"}, Routes: []dialect.Route{
 		api.Route("POST", project, perform), api.Route("POST", location, perform),
 		api.Route("GET", project+"/supportedLanguages", supported), api.Route("GET", location+"/supportedLanguages", supported),
-	}
-	routes = append(routes, glossaries{server.Glossaries}.routes(api, location+"/glossaries")...)
-	return dialect.Dialect{Render: renderV3, Prefixes: []string{"/v3/projects/"}, Routes: routes}
+		api.Route("GET POST", location+"/glossaries", elsewhere).Uncharged(), api.Route("GET DELETE", location+"/glossaries/:id", elsewhere),
+	}}
 }
 
 // modelOf returns the service's name of a model: the last part of Google's name. Google's own models mean any model.
@@ -53,6 +51,11 @@ func parentOf(c *gin.Context) (parent, method string) {
 		return parent[:colon], parent[colon+1:]
 	}
 	return parent, ""
+}
+
+// elsewhere serves the glossaries. Google imports its own from its Cloud Storage.
+func elsewhere(*dialect.Call) (any, error) {
+	return nil, dialect.RefuseAs(fault.NotOffered, "Glossaries are at /glossaries of this server: create one there, and name it here as projects/P/locations/L/glossaries/ID")
 }
 
 // perform serves the methods of projects and locations.
