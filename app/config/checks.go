@@ -136,7 +136,6 @@ func (c Config) checkTogether() (errs []error) {
 	refuse(repeats(c.FleetSecret) || slices.ContainsFunc(c.FleetSecret, func(secret string) bool {
 		return secret != unsigned && (len(secret) < 32 || len(secret) > 256 || strings.TrimSpace(secret) != secret)
 	}), "FLEET_SECRET: use 32 to 256 characters, such as what `openssl rand -hex 32` prints, or several different ones with commas between")
-	refuse(c.JobReplicas > 0 && c.Role != Gateway, "JOB_REPLICAS=%d: only gateways keep jobs in Redis, set ROLE=gateway", c.JobReplicas)
 	refuse(!validWebhookSecret(c.JobWebhookSecret),
 		"JOB_WEBHOOK_SECRET: use whsec_ and 24 to 64 random bytes in base64, such as what `echo whsec_$(openssl rand -base64 32)` prints")
 

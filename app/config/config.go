@@ -115,8 +115,6 @@ type Config struct {
 	DocumentOld       string        `env:"DOCUMENT_LIBREOFFICE" envDefault:"" help:"LibreOffice's program, such as soffice, which converts .doc, .xls, .ppt and .rtf to .docx, .xlsx and .pptx; empty: these are refused"`
 	JobStorage        Size          `env:"JOB_STORAGE" envDefault:"2GiB" use:"1 MiB to 1 TiB" help:"storage for all jobs together, including ended ones; a job that does not fit gets 503"`
 	JobsPerKey        int           `env:"JOBS_PER_KEY" envDefault:"100" use:"1 to 1048576" help:"maximum jobs of a key, or of a client address if there are no keys; ended jobs count until they expire or are deleted"`
-	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" use:"0 to 16" help:"replicas of Redis that must have a job before it is accepted; 503 if too few have it within JOB_REPLICA_WAIT"`
-	JobReplicaWait    time.Duration `env:"JOB_REPLICA_WAIT" envDefault:"2s" use:"1ms to 30s" help:"time for JOB_REPLICAS replicas to receive a job"`
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs calls of webhooks (Standard Webhooks): whsec_ and 24 to 64 bytes in base64; empty: no webhooks"`
 	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"also call webhooks in private networks, on this machine and without TLS"`
 

@@ -38,9 +38,6 @@ type StoreConfig struct {
 	PerOwner int              // maximum number of jobs of an owner, ended ones included
 	MaxBytes int64            // maximum bytes reserved by all jobs; see [Draft.Bytes]
 	Now      func() time.Time // nil: the clock of the store
-	// Replicas is the number of replicas of the store that must have a job before it is created, within ReplicaWait; 0: none.
-	Replicas    int
-	ReplicaWait time.Duration
 }
 
 // Draft is a job to be created.

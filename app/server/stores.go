@@ -36,7 +36,7 @@ func (f *frontend) openJobs(memory *admission.Memory) (_ *jobs.Service, err erro
 			return nil, fmt.Errorf("JOB_WEBHOOK_SECRET: %w", err)
 		}
 	}
-	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage), Replicas: f.cfg.JobReplicas, ReplicaWait: f.cfg.JobReplicaWait}
+	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage)}
 	switch {
 	case f.cfg.Role == config.Worker: // a worker has no routes for jobs
 		cfg.Missing = errors.New("this process is a worker: ask a gateway")

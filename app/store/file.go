@@ -226,5 +226,4 @@ func (t *fileTx) Add(k Key, n int64) {
 	t.Set(k, binary.BigEndian.AppendUint64(nil, uint64(before+n)))
 }
 
-func (t *fileTx) Expire(Key, time.Duration)    {}
-func (t *fileTx) Replicate(int, time.Duration) {}
+func (t *fileTx) Expire(Key, time.Duration) {}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 	"time"
@@ -87,10 +86,7 @@ func (s *Redis) Update(ctx context.Context, do func(Writer) error, watched ...Ke
 			if err := do(t); err != nil {
 				return err
 			}
-			if err := execute(whole, t.writes); err != nil {
-				return err
-			}
-			return t.copied(tx)
+			return execute(whole, t.writes)
 		}, s.names(watched)...)
 		if !errors.Is(err, redis.TxFailedErr) {
 			return err
@@ -166,12 +162,10 @@ func (s *Redis) listen() {
 // redisTx is a transaction: reads are immediate, writes are sent together at its end.
 type redisTx struct {
 	*Redis
-	ctx      context.Context
-	client   redis.Cmdable
-	writes   redis.Pipeliner // nil in a view
-	clock    time.Time       // zero before the first read
-	replicas int
-	within   time.Duration
+	ctx    context.Context
+	client redis.Cmdable
+	writes redis.Pipeliner // nil in a view
+	clock  time.Time       // zero before the first read
 }
 
 // read runs a reading command, together with a read of the server's clock the first time.
@@ -276,13 +270,12 @@ func (t *redisTx) Enlist(k Key, e Entry) {
 	t.writes.ZAdd(t.ctx, t.name(k), redis.Z{Score: float64(e.At.UnixMilli()), Member: e.ID})
 }
 
-func (t *redisTx) Unlist(k Key, e Entry)                 { t.writes.ZRem(t.ctx, t.name(k), e.ID) }
-func (t *redisTx) Clear(keys ...Key)                     { t.writes.Unlink(t.ctx, t.names(keys)...) }
-func (t *redisTx) Free(keys ...Key) error                { return t.client.Unlink(t.ctx, t.names(keys)...).Err() }
-func (t *redisTx) Expire(k Key, after time.Duration)     { t.writes.Expire(t.ctx, t.name(k), after) }
-func (t *redisTx) Add(k Key, n int64)                    { t.writes.IncrBy(t.ctx, t.name(k), n) }
-func (t *redisTx) Tell(name string)                      { t.writes.Publish(t.ctx, t.channel(), name) }
-func (t *redisTx) Replicate(n int, within time.Duration) { t.replicas, t.within = n, within }
+func (t *redisTx) Unlist(k Key, e Entry)             { t.writes.ZRem(t.ctx, t.name(k), e.ID) }
+func (t *redisTx) Clear(keys ...Key)                 { t.writes.Unlink(t.ctx, t.names(keys)...) }
+func (t *redisTx) Free(keys ...Key) error            { return t.client.Unlink(t.ctx, t.names(keys)...).Err() }
+func (t *redisTx) Expire(k Key, after time.Duration) { t.writes.Expire(t.ctx, t.name(k), after) }
+func (t *redisTx) Add(k Key, n int64)                { t.writes.IncrBy(t.ctx, t.name(k), n) }
+func (t *redisTx) Tell(name string)                  { t.writes.Publish(t.ctx, t.channel(), name) }
 
 func (t *redisTx) Adopt(k Key, parts [][]byte) error {
 	if len(parts) == 0 {
@@ -295,19 +288,4 @@ func (t *redisTx) Adopt(k Key, parts [][]byte) error {
 	}
 	t.writes.Persist(t.ctx, t.name(k))
 	return err
-}
-
-// copied fails if too few replicas have the connection's writes.
-func (t *redisTx) copied(tx *redis.Tx) error {
-	if t.replicas == 0 {
-		return nil
-	}
-	have, err := tx.Wait(t.ctx, t.replicas, t.within).Result()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotCopied, err)
-	}
-	if int(have) < t.replicas {
-		return fmt.Errorf("%w: %d of %d have it after %s", ErrNotCopied, have, t.replicas, t.within)
-	}
-	return nil
 }

@@ -19,11 +19,8 @@ import (
 	"time"
 )
 
-// Errors of a [Store]. Every other error means that the store does not work now.
-var (
-	ErrStaged    = errors.New("what was sent ahead was not kept until it was complete") // see [Writer.Adopt]
-	ErrNotCopied = errors.New("too few replicas have it")                               // see [Writer.Replicate]
-)
+// ErrStaged is the error of [Writer.Adopt]. Every other error means that the store does not work now.
+var ErrStaged = errors.New("what was sent ahead was not kept until it was complete")
 
 // Key is the place of data. A key may be the base of other keys, its parts.
 type Key struct {
@@ -112,9 +109,6 @@ type Writer interface {
 	Add(k Key, n int64)
 	// Tell notifies all watchers of a name, after the transaction.
 	Tell(name string)
-	// Replicate makes Update fail, although its writes took effect, if fewer than n replicas have them in time. A file has no
-	// replicas.
-	Replicate(n int, within time.Duration)
 }
 
 // Load returns the existing records, in the order of their keys.

@@ -2,17 +2,12 @@ package jobstore
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 
 	"dragoman/app/jobs"
 	"dragoman/app/store"
 )
-
-// undoing is the time limit to remove a job that too few replicas have.
-const undoing = 10 * time.Second
 
 // creator creates jobs within the limits of a configuration.
 type creator struct {
@@ -54,27 +49,10 @@ func (s *creator) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, creat
 		job, err = s.insert(tx, d)
 		return err
 	}, recordOf(d.ID), ofOwner(d.Owner), keyOf(d.Owner, ""), reserved, input, file)
-	if errors.Is(err, store.ErrNotCopied) {
-		err = errors.Join(err, s.remove(ctx, store.Entry{ID: d.ID}, func(*jobs.Record, time.Time) error { return nil }))
-	}
 	if err != nil {
 		return jobs.Job{}, false, err
 	}
-	if created && s.waits(d) {
-		// If this fails, the job is run a little later.
-		_ = s.update(ctx, d.ID, func(tx store.Writer, r *jobs.Record) error {
-			if r.State == jobs.Queued {
-				r.Due = tx.Now()
-			}
-			return nil
-		})
-	}
 	return job, created, nil
-}
-
-// waits reports whether a job must not run before it is replicated.
-func (s *creator) waits(d jobs.Draft) bool {
-	return s.cfg.Replicas > 0 && d.Problem == nil && d.Lease == 0
 }
 
 func (s *creator) Room(ctx context.Context, d jobs.Draft) error {
@@ -152,9 +130,5 @@ func (s *creator) insert(tx store.Writer, d jobs.Draft) (jobs.Job, error) {
 		tx.Set(keyOf(r.Owner, r.Key), []byte(r.ID))
 	}
 	tx.Add(reserved, r.Bytes)
-	if s.waits(d) {
-		r.Due = r.Due.Add(s.cfg.ReplicaWait + undoing)
-		tx.Replicate(s.cfg.Replicas, s.cfg.ReplicaWait)
-	}
 	return r.Job, put(tx, &jobs.Record{}, r)
 }

@@ -2,7 +2,6 @@ package jobstore
 
 import (
 	"context"
-	"net"
 	"strconv"
 	"testing"
 	"time"
@@ -79,41 +78,4 @@ func fill(t *testing.T, client *redis.Client) {
 	n, err := strconv.Atoi(used)
 	require.NoError(t, err)
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", strconv.Itoa(n-4<<20)).Err())
-}
-
-// A job is made when the required number of replicas have it. Otherwise nothing is left of it.
-func TestReplicas(t *testing.T) {
-	address := redistest.Start(t)
-	replica := redis.NewClient(&redis.Options{Addr: redistest.Start(t)})
-	defer func() { assert.NoError(t, replica.Close()) }()
-	_, port, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	require.NoError(t, replica.ReplicaOf(t.Context(), "127.0.0.1", port).Err())
-	client := redis.NewClient(&redis.Options{Addr: address})
-	cfg := config
-	cfg.Replicas, cfg.ReplicaWait = 1, time.Minute
-	s := open(t, client, cfg)
-	_, created, err := s.Create(t.Context(), draft("kept", 10))
-	require.NoError(t, err)
-	assert.True(t, created)
-	assert.EqualValues(t, 1, replica.Exists(t.Context(), nameOf(recordOf("kept"))).Val())
-	c, err := s.Claim(t.Context(), jobs.Work, time.Minute)
-	require.NoError(t, err)
-	assert.Equal(t, "kept", c.Job.ID, "at once")
-
-	require.NoError(t, replica.ReplicaOf(t.Context(), "NO", "ONE").Err())
-	s.cfg.ReplicaWait = 10 * time.Millisecond
-	d := draft("refused", 10)
-	d.Key = "key"
-	_, created, err = s.Create(t.Context(), d)
-	assert.ErrorContains(t, err, "0 of 1 have it after 10ms")
-	assert.False(t, created)
-	left, err := client.Keys(t.Context(), "*refused*").Result()
-	require.NoError(t, err)
-	assert.Equal(t, []string{nameOf(traceOf("refused"))}, left)
-	list, err := s.List(t.Context(), d.Owner, 10)
-	require.NoError(t, err)
-	assert.Len(t, list, 1)
-	_, err = s.Find(t.Context(), d.Owner, "key", "")
-	assert.ErrorIs(t, err, jobs.ErrUnknown)
 }
