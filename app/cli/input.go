@@ -3,23 +3,23 @@ package cli
 import "context"
 
 // inputChunks are parts of an input as they are read.
-type inputChunks[T any] chan inputChunk[T]
+type inputChunks chan inputChunk
 
 // inputChunk is a part of an input. After an error the input ends.
-type inputChunk[T any] struct {
-	content T
-	err     error
+type inputChunk struct {
+	lines []string
+	err   error
 }
 
 // readAside reads in another goroutine, until an error or until ctx is done. A read of a terminal or pipe cannot be interrupted,
 // so the goroutine may outlive its caller; it ends with the read.
-func readAside[T any](ctx context.Context, read func() (T, error)) inputChunks[T] {
-	chunks := make(inputChunks[T])
+func readAside(ctx context.Context, read func() ([]string, error)) inputChunks {
+	chunks := make(inputChunks)
 	go func() {
 		for {
-			content, err := read()
+			lines, err := read()
 			select {
-			case chunks <- inputChunk[T]{content, err}:
+			case chunks <- inputChunk{lines, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -32,11 +32,11 @@ func readAside[T any](ctx context.Context, read func() (T, error)) inputChunks[T
 }
 
 // next waits for the next part, and returns the end of the input with the last part. It fails with ctx's error if ctx is done.
-func (c inputChunks[T]) next(ctx context.Context) (content T, err error) {
+func (c inputChunks) next(ctx context.Context) (lines []string, err error) {
 	select {
 	case chunk := <-c:
-		return chunk.content, chunk.err
+		return chunk.lines, chunk.err
 	case <-ctx.Done():
-		return content, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
