@@ -20,8 +20,7 @@ type Status struct {
 	Current       bool // the version that the model's name without a version means
 	Served        bool
 	State         State
-	Reason        string   // why the version cannot be served; "" if it can
-	From, To      []string // codes of its languages
+	Reason        string // why the version cannot be served; "" if it can
 	Pipeline      bool
 
 	// Only for models.
@@ -100,7 +99,7 @@ func (x statuses) inRepository(m repository.Model, v repository.Version, serving
 func (x statuses) of(v *version) Status {
 	m := v.source.Manifest
 	s := Status{
-		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
+		Name: v.source.Name, Version: v.source.Version, State: Unloaded,
 		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, License: m.License,
 		Served: x.inventory.serves(v),
 	}
@@ -141,7 +140,6 @@ func (x statuses) ofPipeline(p repository.Pipeline) Status {
 		return s
 	}
 	s.Served, s.Current, s.State = true, true, Ready
-	s.From, s.To = made.languages()
 	for _, v := range made.models() {
 		if x.residency.ready(v.key) == nil {
 			s.State = Unloaded
