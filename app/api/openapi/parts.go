@@ -180,3 +180,35 @@ func (r references) require(requirement *yaml.Node, used map[string]bool) {
 		used["#/components/securitySchemes/"+requirement.Content[i].Value] = true
 	}
 }
+
+// get returns a field of a mapping, or nil.
+func get(n *yaml.Node, name string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// values returns the values of a mapping.
+func values(n *yaml.Node) (list []*yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 1; i < len(n.Content); i += 2 {
+		list = append(list, n.Content[i])
+	}
+	return list
+}
+
+// items returns the items of a list.
+func items(n *yaml.Node) []*yaml.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Content
+}

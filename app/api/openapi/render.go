@@ -30,7 +30,6 @@ func render(source []byte, values map[string]any, edit func(doc *yaml.Node)) (as
 	}
 	prune(&doc)
 	edit(&doc)
-	bounds(&doc)
 
 	var text, tree bytes.Buffer
 	encoder := yaml.NewEncoder(&text)

@@ -6,8 +6,6 @@
 package bound
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"dragoman/app/fault"
@@ -102,9 +100,6 @@ func Of(field string) (f Field, known bool) {
 	}
 	return f, known
 }
-
-// Fields returns the names of all fields, sorted.
-func Fields() []string { return slices.Sorted(maps.Keys(table)) }
 
 // leafOf returns the last part of a name, such as id of payload.records[3].id.
 func leafOf(field string) string {
