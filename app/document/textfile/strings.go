@@ -31,17 +31,19 @@ func appleStrings(p *pass) {
 		return start, at
 	}
 	for {
-		if start, end := read(stringsKey, "a text in quotes"); start == end {
+		start, end := read(stringsKey, "a text in quotes")
+		if start == end {
 			return
 		}
-		if sign, _ := read(stringsSign, "an = after the key"); p.text[sign] == ';' { // the key is also the value
-			continue
+		from, open := end, ` = "` // the key is also the value
+		if sign, _ := read(stringsSign, "an = after the key"); p.text[sign] == '=' {
+			start, end = read(stringsValue, "a text in quotes")
+			read(stringsEnd, "a ; after the value")
+			from, open = start, `"`
 		}
-		start, end := read(stringsValue, "a text in quotes")
-		read(stringsEnd, "a ; after the value")
 		if p.text[start] == '"' {
 			text := cEscape.ReplaceAllStringFunc(p.text[start+1:end-1], readC)
-			p.data(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })
+			p.data(from, end, text, func(text string) string { return open + escapeC.Replace(text) + `"` })
 		}
 	}
 }
