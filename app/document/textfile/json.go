@@ -196,7 +196,7 @@ func jsonValues(p *pass) {
 			p.replace(n.start, n.end, quoteJSON(p.options.To, false))
 			return true
 		}
-		isPart := len(parent.inner) <= mostParts && (n.name == "description" && parent.member("other") != nil || // of go-i18n
+		isPart := len(parent.inner) <= mostParts && (n.name == "description" && parent.isMessage() ||
 			n.name == "comment" && n.kind == jsontext.KindBeginArray && parent.member("message") != nil) // of Visual Studio Code
 		return isPart || strings.HasPrefix(n.name, "@") || described && depth == 2 && (n.name == "description" || n.name == "placeholders")
 	}
@@ -204,6 +204,13 @@ func jsonValues(p *pass) {
 		j.forms = p.namedForms()
 	}
 	j.values(&jsonNode{inner: list}, 0)
+}
+
+// isMessage reports whether an object is a message of go-i18n.
+func (n *jsonNode) isMessage() bool {
+	return n.member("other") != nil && !slices.ContainsFunc(n.inner, func(n jsonNode) bool {
+		return !slices.Contains(beside, n.name) && !slices.Contains(pluralNames, n.name)
+	})
 }
 
 // mostParts is the maximum number of members of a message.

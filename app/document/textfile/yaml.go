@@ -40,11 +40,21 @@ func yamlValues(p *pass) {
 // isReadByCode reports whether value i of a mapping of messages is for the code of Rails or Hugo, or for translators.
 func isReadByCode(n *yaml.Node, i int) bool {
 	key := n.Content[i-1].Value
-	return key == "round_mode" || key == "order" && n.Content[i].Kind == yaml.SequenceNode ||
-		slices.Contains(beside, key) && slices.ContainsFunc(n.Content, func(n *yaml.Node) bool { return n.Value == "translation" || n.Value == "other" })
+	if key == "round_mode" || key == "order" && n.Content[i].Kind == yaml.SequenceNode {
+		return true
+	}
+	isMessage := false
+	for at := 0; at < len(n.Content) && slices.Contains(beside, key); at += 2 {
+		name := n.Content[at].Value
+		isForm := name == "translation" || slices.Contains(pluralNames, name)
+		if isMessage = isMessage || isForm; !isForm && !slices.Contains(beside, name) {
+			return false
+		}
+	}
+	return isMessage
 }
 
-// beside are the keys beside a message of Hugo and go-i18n that are not for users.
+// beside are the keys beside the forms of a message of Hugo and go-i18n.
 var beside = []string{"id", "description", "hash"}
 
 // yamlVersion matches the version of YAML before its last digit: the parser reads all of YAML 1.
