@@ -141,7 +141,7 @@ func githubID(text string) string {
 			return unicode.ToLower(r)
 		}
 		return -1
-	}, strings.TrimSpace(text))
+	}, strings.TrimSpace(strings.ReplaceAll(text, "`", "")))
 }
 
 // gitlabID is GitLab's rule, which is GitHub's without equal dashes side by side.

@@ -30,6 +30,7 @@ func TestAnchors(t *testing.T) {
 		"ids of GitHub":             {"[x](#1-start)\n\n# 1. Start\n", "[x](#1-anfang)\n\n# 1. Anfang\n"},
 		"ids of GitLab":             {"[x](#my-house-now)\n\n# My house & now\n", "[x](#mein-haus-now)\n\n# Mein Haus & now\n"},
 		"ids of Python-Markdown":    {"[x](#good-evening_1) [y](#deja-good-evening)\n\n# Déjà Good evening\n\n# Good evening\n\n# Good evening\n", "[x](#gru-gott_1) [y](#deja-gru-gott)\n\n# Déjà Grüß Gott\n\n# Grüß Gott\n\n# Grüß Gott\n"},
+		"a heading in code":         {"[x](#a-x-b) [y](#good-evening)\n\n## `` a `x` b ``\n\n## Good evening\n", "[x](#a-x-b) [y](#grüß-gott)\n\n## `` a `x` b ``\n\n## Grüß Gott\n"},
 		"the rule of most links":    {"[x](#start) [y](#1-start) [z](#my-house--now)\n\n# 1. Start\n\n# My house & now\n", "[x](#start) [y](#1-anfang) [z](#mein-haus--now)\n\n# 1. Anfang\n\n# Mein Haus & now\n"},
 		"an id of MDX":              {"[x](#my-house)\n\n# My house {/* #my-house */}\n", "[x](#my-house)\n\n# Mein Haus {/* #my-house */}\n"},
 		"an id that is given":       {"[x](#good-morning) [y](#z)\n\n# Good morning {#good-morning}\n\n# My house {#z}\n", "[x](#good-morning) [y](#z)\n\n# Guten Morgen {#good-morning}\n\n# Mein Haus {#z}\n"},

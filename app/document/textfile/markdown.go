@@ -35,6 +35,10 @@ func markdownBlocks(m *markdownFile) {
 	if m.isMDX {
 		source = p.withoutJSX()
 	}
+	source = titled.ReplaceAllStringFunc(source, func(line string) string {
+		at := titled.FindStringSubmatchIndex(line)
+		return line[:at[3]] + "#" + blanked(line[at[3]+1:at[4]]) + line[at[4]:at[5]] + blanked(line[at[5]:])
+	})
 	root := m.parser.Parse(lookingReader{text.NewReader([]byte(source[m.body:])), p.looks})
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		p.looks.Past(1)
@@ -55,9 +59,15 @@ var (
 	codeTemplate = regexp.MustCompile(`(?ms)^[ \t]*(?:\{%-? *(?:highlight\b.*?\{%-? *endhighlight|raw\b.*?\{%-? *endraw|comment\b.*?\{%-? *endcomment) *-?%\}|` +
 		`\{\{[<%] *highlight\b.*?\{\{[<%] */highlight *[>%]\}\})`)
 	// container matches the head of a container of Python-Markdown, whose content is indented by four spaces.
-	container  = regexp.MustCompile(`(?m)^([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-][\w -]*(?:"[^"\r\n]*")?|===[!+]?[ \t]+"[^"\r\n]+")[ \t]*$`)
+	container = regexp.MustCompile(`(?m)^([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-][\w -]*(?:"[^"\r\n]*")?|===[!+]?[ \t]+"[^"\r\n]+")[ \t]*$`)
+	// titled matches the head of a container of Docusaurus or VitePress with a title.
+	titled = regexp.MustCompile(`(?m)^([ \t>]*):{3,}[ \t]*(?:note|tip|info|warning|danger|caution|important|success|secondary|hint|error|details)(?:\[|[ \t]+)` +
+		`([^\s:{\[\]][^\r\n{}\[\]]*?)(?:\](?:\{[^{}\r\n]*\})?)?[ \t]*$`)
 	notLineEnd = regexp.MustCompile(`[^\r\n]`)
 )
+
+// inTitle replaces the signs that would end a title.
+var inTitle = strings.NewReplacer(`"`, "”", "[", "(", "]", ")", "{", "(", "}", ")")
 
 func blanked(text string) string { return notLineEnd.ReplaceAllString(text, " ") }
 
@@ -146,10 +156,11 @@ func (m *markdownFile) block(n ast.Node) {
 		}
 		w, encode := m.of(run), m.encoder(n.Kind(), run[0].Start, first)
 		w.Text = m.withLabels(w.Text)
-		isTitle := strings.HasSuffix(m.text[:run[0].Start], `"`) // of a container
+		head := m.text[strings.LastIndexAny(m.text[:run[0].Start], "\r\n")+1 : run[0].Start]
+		isTitle := strings.HasSuffix(head, `"`) || strings.Contains(head, ":::") // of a container
 		isHeading := n.Kind() == ast.KindHeading && !isTitle
 		if isTitle {
-			encode = func(lines []string) []string { return []string{strings.ReplaceAll(lines[0], `"`, "”")} }
+			encode = func(lines []string) []string { return []string{inTitle.Replace(lines[0])} }
 		} else if isHeading {
 			m.headings = append(m.headings, mdHeading{w.Text, w.Text})
 		}

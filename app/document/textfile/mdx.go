@@ -21,7 +21,7 @@ var (
 	apart  = regexp.MustCompile(`^\r?\n[ \t]*\r?\n[^\s)}\]<]`)
 	module = regexp.MustCompile(`^(?:import|export)\s`)
 	// jsxPart matches code, an escape, or an expression, and jsxTag also a tag without expressions.
-	jsxPart = regexp.MustCompile("`[^`\n]+`" + `|\\[{}<]|\{(?:[^{}]|\{[^{}]*\})*\}`)
+	jsxPart = regexp.MustCompile("``(?:[^`\n]|`[^`\n])+``|`[^`\n]+`" + `|\\[{}<]|\{(?:[^{}]|\{[^{}]*\})*\}`)
 	jsxTag  = regexp.MustCompile(jsxPart.String() + `|</?[\pL>][^<>]*>`)
 	jsxName = regexp.MustCompile(`^\{[\w.#-]+\}$`)
 	// mdxMark matches the mark of an item, heading or quotation.
@@ -44,9 +44,12 @@ func readJSX(text string) (plain string, write func(translation string) string) 
 		}
 		return part
 	})
-	escape := except(jsxTag.FindAllString(plain, -1), "{", `\{`, "}", `\}`, "<", `\<`)
+	escape := except(append(jsxTag.FindAllString(plain, -1), `\{`, `\}`, `\<`), "{", `\{`, "}", `\}`, "<", `\<`)
 	return plain, func(translation string) string {
-		return strings.NewReplacer(names...).Replace(escape.Replace(translation))
+		if translation = escape.Replace(translation); module.MatchString(translation) {
+			translation = fmt.Sprintf("&#%d;", translation[0]) + translation[1:]
+		}
+		return strings.NewReplacer(names...).Replace(translation)
 	}
 }
 

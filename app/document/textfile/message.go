@@ -77,7 +77,7 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	case ruby:
 		return text, except(rubyPart.FindAllString(text, -1), "%", "%%").Replace
 	case vue:
-		return text, except(vuePart.FindAllString(text, -1), "{", "{'{'}", "}", "{'}'}", "@", "{'@'}", "|", "{'|'}").Replace
+		return text, except(vuePart.FindAllString(text, -1), "{", "{'{'}", "}", "{'}'}", "@", "{'@'}", "|", "{'|'}", `\`, `{'\\'}`).Replace
 	case jsxText:
 		return readJSX(text)
 	case mf2:
