@@ -69,11 +69,11 @@ func choices() repository.Snapshot {
 	many.Versions = append(many.Versions, old)
 	s := snapshotOf(of("de-en", "de en", "de-en"), of("en-fr", "en fr", "en-fr"), of("ja-en", "ja en", "ja-en"), many, of("star", "en fr de ja", "*-fr", "fr-*"), named("left", "left1", "left2"))
 	s.Pipelines = []repository.Pipeline{
-		pipe("open", "ja-en>en", "many"), pipe("fixed", "ja-en>en", "en-fr>fr"), pipe("nested", "fixed>fr", "many:1"),
+		pipe("open", "ja-en>en", "many"), pipe("fixed", "ja-en>en", "en-fr>fr"),
 		pipe("detecting", "detect", "many:1>en", "en-fr"), pipe("missing", "gone>en", "many"), pipe("old", "many:3"), pipe("ancient", "many:4"), pipe("wrong", "en-fr>ja", "many"),
-		{Name: "bad", Version: 1, Err: errors.New("a cycle")},
+		{Name: "bad", Version: 1, Err: errors.New("there is no model x")},
 	}
-	s.Order = []string{"en-fr", "fixed", "de-en", "ja-en", "many", "star", "open", "nested", "detecting", "left", "missing", "old", "ancient", "wrong", "bad"}
+	s.Order = []string{"en-fr", "fixed", "de-en", "ja-en", "many", "star", "open", "detecting", "left", "missing", "old", "ancient", "wrong", "bad"}
 	return s
 }
 
@@ -102,7 +102,6 @@ func TestChoice(t *testing.T) {
 		{"open:3", "ja", "de", "open:3 = ja-en:1 ja-en many:2 en-de"},
 		{"fixed", "ja", "fr", "fixed:3 = ja-en:1 ja-en en-fr:1 en-fr"},
 		{"fixed", "ja", "en", "none"},
-		{"nested", "ja", "de", "nested:3 = ja-en:1 ja-en en-fr:1 en-fr many:1 fr-de"},
 		{"detecting", "de", "fr", "detecting:3 = many:1 de-en en-fr:1 en-fr"},
 	} {
 		s, err := c.Select(test.ref)
@@ -146,21 +145,21 @@ func TestChoiceOfWhatIsNotThere(t *testing.T) {
 	c := start(t, Config{})
 	c.Update(choices())
 	require.NoError(t, c.Unload("star"))
-	const served = "en-fr, fixed, de-en, ja-en, many, open, nested, detecting, left, missing, old, ancient or wrong"
+	const served = "en-fr, fixed, de-en, ja-en, many, open, detecting, left, missing, old, ancient or wrong"
 	for ref, want := range map[string]string{
 		"x":                         `there is no model "x": use ` + served,
 		"x:1":                       `there is no model "x": use ` + served,
 		"many:":                     `there is no version "" of many: use 1 or 2`,
 		"best:02":                   `there is no version "02" of many: use 1 or 2`,
 		"en-fr:2":                   `there is no version "2" of en-fr: use 1`,
-		"bad:1":                     "the pipeline bad is not served: a cycle",
+		"bad:1":                     "the pipeline bad is not served: there is no model x",
 		"open:1":                    `there is no version "1" of open: use 3`,
 		"star":                      "the model star was unloaded: load it again, or use another",
 		"missing":                   "the pipeline missing is not served: a pipeline needs the model gone, which is not served",
 		"ancient":                   `the pipeline ancient is not served: there is no version "4" of many: use 1 or 2`,
 		"left:1":                    "the version 1 of left is not served, since versions in its config.yaml leaves it out: use left",
 		"wrong":                     `the pipeline wrong is not served: a pipeline needs the model en-fr to translate into "ja", which it does not`,
-		"bad":                       "the pipeline bad is not served: a cycle",
+		"bad":                       "the pipeline bad is not served: there is no model x",
 		strings.Repeat("é", 10_000): `there is no model "` + strings.Repeat("é", 30),
 	} {
 		_, err := c.Select(ref)

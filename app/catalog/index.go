@@ -140,25 +140,12 @@ func (x statuses) ofPipeline(p repository.Pipeline) Status {
 		return s
 	}
 	s.Served, s.Current, s.State = true, true, Ready
-	for _, v := range made.models() {
-		if x.residency.ready(v.key) == nil {
+	for _, step := range made.steps {
+		if x.residency.ready(step.version.key) == nil {
 			s.State = Unloaded
 		}
 	}
 	return s
-}
-
-// models returns the models of a pipeline's steps.
-func (p *pipeline) models() (list []*version) {
-	for _, step := range p.steps {
-		switch of := step.candidate.(type) {
-		case handle:
-			list = append(list, of.version)
-		case *pipeline:
-			list = append(list, of.models()...)
-		}
-	}
-	return list
 }
 
 // Engines returns the engines of all loaded models, for [engine.Metrics]. A version that is loaded twice, while one export

@@ -280,16 +280,16 @@ func (h handle) route(from, to string) *translate.Route {
 		Steps: []translate.Step{{Model: h, From: from, To: to}}}
 }
 
-// pipeline is a series of candidates.
+// pipeline is a series of models.
 type pipeline struct {
 	name, version string
 	steps         []pipelineStep
 	detect        bool
 }
 
-// pipelineStep is a candidate that translates into a language; "" is the target language of the request.
+// pipelineStep is a model that translates into a language; "" is the target language of the request.
 type pipelineStep struct {
-	candidate
+	handle
 	to string
 	as string // the code of that language in the next step
 }
@@ -319,24 +319,22 @@ func (n *inventory) newPipeline(p repository.Pipeline) (*pipeline, error) {
 
 func (n *inventory) step(step repository.Step) (made pipelineStep, err error) {
 	name := step.Model.Name
-	if p, ok := n.pipelines[name]; ok {
-		made.candidate, err = n.newPipeline(p) // repositories have no cycles
-	} else if m := n.models[name]; m == nil && n.absent[step.Model.String()] != nil {
+	if m := n.models[name]; m == nil && n.absent[step.Model.String()] != nil {
 		return made, n.absent[step.Model.String()]
 	} else if m == nil {
 		return made, unknown("a pipeline needs the model %s, which is not served", name)
 	} else if step.Model.Version == 0 {
-		made.candidate = handle{version: m.current}
+		made.handle = handle{version: m.current}
 	} else {
 		var found *selection
 		if found, err = n.version(m, name, strconv.Itoa(step.Model.Version)); err == nil {
-			made.candidate = found.candidates[0]
+			made.handle = found.candidates[0].(handle)
 		}
 	}
 	if err != nil || step.To == "" {
 		return made, err
 	}
-	_, to := made.candidate.languages()
+	_, to := made.languages()
 	var ok bool
 	if made.to, ok = language.FindTarget(to, step.To); !ok {
 		return made, unknown("a pipeline needs the model %s to translate into %s, which it does not", name, excerpt.Quote(step.To))

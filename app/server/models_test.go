@@ -70,7 +70,7 @@ small   3        m2m100  fp32       5          cc-by-2.0  57 MB  tiny     not se
 
 PIPELINE  VERSION  STEPS                        STATE
 pivot     1        detect, small:2 to en, copy  served
-round     1        round                        broken: %[1]s/config.yaml: line 4: its steps lead in a circle: round → round: take one of them out
+round     1        round                        broken: %[1]s/config.yaml: line 4: step 1: round is a pipeline: name the models of its steps instead
 `, dir, m.Files[model.DecoderFile].Size), r.stdout)
 	assert.Equal(t, []string{dir + "/small/config.yaml: the alias folder is ignored: it is a name of folder already"}, r.errorLines())
 

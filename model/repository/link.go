@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // links resolves names.
@@ -30,17 +29,14 @@ func (s *scan) link() {
 	for i := range s.snapshot.Models {
 		s.linkAliases(l, &s.snapshot.Models[i])
 	}
-	for name, p := range l.pipelines {
+	for _, name := range slices.Sorted(maps.Keys(l.pipelines)) {
+		p := l.pipelines[name]
 		p.Steps = slices.Clone(p.Steps) // a copy, because the scanner shares the slice
 		for i := range p.Steps {
 			p.Steps[i].Model.Name = l.name(p.Steps[i].Model.Name)
-		}
-		l.pipelines[name] = p
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.pipelines)) {
-		p := l.pipelines[name]
-		if _, err := l.expand(p, nil); err != nil {
-			p.Err = err
+			if err := l.check(p.Steps[i]); err != nil && p.Err == nil {
+				p.Err = fmt.Errorf("step %d: %w", i+1, err)
+			}
 		}
 		s.snapshot.Pipelines = append(s.snapshot.Pipelines, p)
 	}
@@ -94,43 +90,17 @@ func (l links) name(s string) string {
 	return s
 }
 
-// expand returns the number of steps of a pipeline, including the steps of its inner pipelines, or an error for steps that are
-// not allowed. trail has the names of the outer pipelines.
-func (l links) expand(p Pipeline, trail []string) (steps int, err error) {
-	trail = append(trail[:len(trail):len(trail)], p.Name)
-	if slices.Contains(trail[:len(trail)-1], p.Name) {
-		return 0, fmt.Errorf("its steps lead in a circle: %s: take one of them out", strings.Join(trail, " → "))
-	}
-	if len(trail) > maxSteps {
-		return 0, fmt.Errorf("its pipelines are nested more than %d deep: %s", maxSteps, strings.Join(trail, " → "))
-	}
-	for i, step := range p.Steps {
-		n := 1
-		if next, ok := l.pipelines[step.Model.Name]; ok {
-			if v := step.Model.Version; v != 0 && v != next.Version {
-				return 0, fmt.Errorf("step %d: there is no %s, only %s:%d", i+1, step.Model, next.Name, next.Version)
-			}
-			if n, err = l.expand(next, trail); err != nil {
-				return 0, err
-			}
-		} else if err := l.check(step); err != nil {
-			return 0, fmt.Errorf("step %d: %w", i+1, err)
-		}
-		if steps += n; steps > maxSteps {
-			return 0, fmt.Errorf("it has more than %d steps with those of its pipelines", maxSteps)
-		}
-	}
-	return steps, nil
-}
-
 // check returns an error if the model of a step cannot be used.
 func (l links) check(step Step) error {
 	if step.Detect {
 		return nil
 	}
 	m := l.models[step.Model.Name]
+	if _, isPipeline := l.pipelines[step.Model.Name]; isPipeline {
+		return fmt.Errorf("%s is a pipeline: name the models of its steps instead", step.Model.Name)
+	}
 	if m == nil {
-		return fmt.Errorf("there is no model or pipeline %s", step.Model.Name)
+		return fmt.Errorf("there is no model %s", step.Model.Name)
 	}
 	var there *Version
 	for i, v := range m.Versions {

@@ -84,9 +84,8 @@ type Version struct {
 // Pipeline is a sequence of models, used under a name like a model.
 type Pipeline struct {
 	Name    string
-	Version int // 1 or more
-	// Steps are 1 to 8, and at most 8 including the steps of inner pipelines.
-	Steps []Step
+	Version int    // 1 or more
+	Steps   []Step // 1 to 8
 	// Err is the reason why the pipeline cannot be served, for example a missing model.
 	Err error
 
@@ -96,7 +95,7 @@ type Pipeline struct {
 // Step is a step of a pipeline: detection, which must be the first, or translation.
 type Step struct {
 	Detect bool
-	// Model is the name, not an alias, of a model or another pipeline.
+	// Model is the name, not an alias, of a model.
 	Model Ref
 	// To is the code, as written, of the target language; "" in the last step means the language requested.
 	To string

@@ -236,7 +236,7 @@ func TestScanUnreadableRepository(t *testing.T) {
 func TestScanManyRepositories(t *testing.T) {
 	a := newTree(t).export("m/1", "x").write("config.yaml", "order: [m]\npivots: [en]\npipelines: {p: {steps: [{model: n}]}}")
 	b := newTree(t).export("m/2", "x").export("n/1", "x").
-		write("config.yaml", "order: [n, m]\npivots: [en, de]\npipelines: {p: {steps: [{model: m}]}, q: {steps: [{model: p}]}}")
+		write("config.yaml", "order: [n, m]\npivots: [en, de]\npipelines: {p: {steps: [{model: m}]}, q: {steps: [{model: n}]}}")
 	s := Scan([]string{a.dir, b.dir})
 	assert.Equal(t, map[string][]int{"m": {1}, "n": {1}}, served(s))
 	assert.Equal(t, []string{"m", "n", "p", "q"}, s.Order)

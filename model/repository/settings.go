@@ -9,8 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxSteps is the maximum number of steps of a pipeline, including the steps of its inner pipelines, and the maximum depth of
-// nesting.
+// maxSteps is the maximum number of steps of a pipeline.
 const maxSteps = 8
 
 // settings is the config.yaml of a repository.
