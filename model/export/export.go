@@ -171,15 +171,9 @@ func copyTokenizer(ctx context.Context, from, to string, m *model.Manifest) erro
 	return nil
 }
 
-// packedFolder is the folder in which versions up to format 2 kept matrices in a CPU's layout.
-const packedFolder = "prepacked"
-
 // publish moves the files of work into dir and writes the manifest.
 func publish(work, dir string, m *model.Manifest) error {
 	if err := os.Remove(filepath.Join(dir, model.ManifestFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.RemoveAll(filepath.Join(dir, packedFolder)); err != nil {
 		return err
 	}
 	if err := m.Write(work); err != nil {

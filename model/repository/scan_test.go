@@ -312,7 +312,7 @@ func TestFingerprint(t *testing.T) {
 		another bool
 	}{
 		{"nothing", func() {}, false},
-		{"what an older version packed", func() { r.write("m/1/prepacked/x", "") }, false},
+		{"a file that no export has", func() { r.write("m/1/other/x", "") }, false},
 		{"work in progress", func() { r.write("m/.adding-1/dragoman.json", "") }, false},
 		{"a version", func() { r.export("m/2", "x") }, true},
 		{"exported again", func() { r.export("m/2", "x") }, true},
