@@ -469,7 +469,7 @@ func TestTranslateRefuses(t *testing.T) {
 	}{
 		{"source language", from("de", "en"), CodeUnknownLanguage, "fromLang", `"de" is not a language of this model`},
 		{"target language", from("en", ""), CodeUnknownLanguage, "toLang", `"" is not a language of this model`},
-		{"name of a language", from("English", "fr"), CodeUnknownLanguage, "fromLang", `"English" is not a language of this model`},
+		{"name of a language", from("English", "fr"), CodeUnknownLanguage, "fromLang", `"English" is not a language of this model, en is`},
 		{"both the same and unknown", from("xx", "xx"), CodeUnknownLanguage, "fromLang", `"xx" is not a language of this model`},
 		{"long language", from(long, "en"), CodeUnknownLanguage, "fromLang", `"` + long[:100] + `…" is not a language of this model`},
 		{"auto without a detector", from("auto", "en"), CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one"},

@@ -68,7 +68,7 @@ func languagesOf(models Selection, req Request) (from string, to []string, err e
 	case from == Auto && models.Detector() == nil:
 		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
 	case !ok:
-		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", excerpt.Quote(req.From))
+		return "", nil, unknownLanguage(models, "fromLang", req.From)
 	case len(req.To) == 0:
 		return "", nil, invalid(CodeUnknownLanguage, "toLang", "no language to translate into: name one")
 	}
@@ -80,13 +80,24 @@ func languagesOf(models Selection, req Request) (from string, to []string, err e
 		code, ok := language.FindTarget(models.Languages(), name)
 		switch {
 		case !ok:
-			return "", nil, invalid(CodeUnknownLanguage, field, "%s is not a language of this model", excerpt.Quote(name))
+			return "", nil, unknownLanguage(models, field, name)
 		case slices.Contains(to, code):
 			return "", nil, invalid(CodeInvalidOption, field, "%s is there twice", excerpt.Quote(name))
 		}
 		to = append(to, code)
 	}
 	return from, to, nil
+}
+
+// unknownLanguage is the error of a field that names a language without its code, or another one than the models'.
+func unknownLanguage(models Selection, field, name string) error {
+	hint := ""
+	if code, ok := language.Named(name); ok {
+		if code, ok = language.Find(models.Languages(), code); ok {
+			hint = ", " + code + " is"
+		}
+	}
+	return invalid(CodeUnknownLanguage, field, "%s is not a language of this model%s", excerpt.Quote(name), hint)
 }
 
 // Characters returns the size of a text for limits and billing: code points after compatibility decomposition and composition
