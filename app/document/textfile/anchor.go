@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"net/url"
@@ -101,8 +102,43 @@ type anchorRule struct {
 	counter string
 }
 
-// anchorRules are those of GitHub, GitLab, pandoc and Python-Markdown. The first one that fits the most links counts.
-var anchorRules = [...]anchorRule{{githubID, "-"}, {gitlabID, "-"}, {pandocID, "-"}, {pythonID, "_"}}
+// anchorRules are those of GitHub; GitLab, without equal dashes side by side; pandoc, whose ids start with a letter; and Python-Markdown,
+// whose ids are ASCII. The first one that fits the most links counts.
+var anchorRules = [...]anchorRule{
+	{func(text string) string { return strings.ReplaceAll(kept(text, isGitHubID), " ", "-") }, "-"},
+	{func(text string) string { return dashes.ReplaceAllString(kept(text, isGitHubID), "-") }, "-"},
+	{func(text string) string {
+		id := strings.Join(strings.Fields(kept(text, isPandocID)), "-")
+		return cmp.Or(strings.TrimLeftFunc(id, func(r rune) bool { return !unicode.IsLetter(r) }), "section")
+	}, "-"},
+	{func(text string) string {
+		return dashes.ReplaceAllString(strings.TrimSpace(kept(norm.NFKD.String(text), isPythonID)), "-")
+	}, "_"},
+}
+
+// kept returns some characters of a text in lower case, without the marks of code.
+func kept(text string, isKept func(r rune) bool) string {
+	return strings.Map(func(r rune) rune {
+		if isKept(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.TrimSpace(strings.ReplaceAll(text, "`", "")))
+}
+
+func isGitHubID(r rune) bool {
+	return char.OneOfRunes(r, " -_") || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Pc)
+}
+
+func isPandocID(r rune) bool {
+	return char.OneOfRunes(r, "-_.") || unicode.In(r, unicode.L, unicode.M, unicode.N) || unicode.IsSpace(r)
+}
+
+func isPythonID(r rune) bool {
+	return r < utf8.RuneSelf && (char.IsIdent(byte(r)) || r == '-' || unicode.IsSpace(r))
+}
+
+var dashes = regexp.MustCompile(`[-\s]+`)
 
 // anchors maps the ids of headings to those of their translations.
 func anchors(headings []mdHeading, rule anchorRule) map[string]string {
@@ -130,53 +166,6 @@ func anchors(headings []mdHeading, rule anchorRule) map[string]string {
 
 // inlineMark matches marks that are not part of a heading's text, and captures the text in them.
 var inlineMark = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|</?[A-Za-z][^<>]*>|\b_+(?:\s|$)|(?:^|\s)(_+)\b`)
-
-// githubID is GitHub's rule for ids.
-func githubID(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Pc):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, strings.TrimSpace(strings.ReplaceAll(text, "`", "")))
-}
-
-// gitlabID is GitLab's rule, which is GitHub's without equal dashes side by side.
-func gitlabID(text string) string { return dashes.ReplaceAllString(githubID(text), "-") }
-
-// pythonID is the rule of Python-Markdown, whose ids are ASCII.
-func pythonID(text string) string {
-	id := strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (char.IsIdent(byte(r)) || r == '-' || unicode.IsSpace(r)) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, norm.NFKD.String(text))
-	return dashes.ReplaceAllString(strings.TrimSpace(id), "-")
-}
-
-var dashes = regexp.MustCompile(`[-\s]+`)
-
-// pandocID is pandoc's rule for ids, which start with a letter.
-func pandocID(text string) string {
-	id := strings.Map(func(r rune) rune {
-		switch {
-		case r == '-' || r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
-			return unicode.ToLower(r)
-		case unicode.IsSpace(r):
-			return ' '
-		}
-		return -1
-	}, text)
-	id = strings.TrimLeftFunc(strings.Join(strings.Fields(id), "-"), func(r rune) bool { return !unicode.IsLetter(r) })
-	if id == "" {
-		return "section"
-	}
-	return id
-}
 
 var (
 	linkDefinition = regexp.MustCompile(`(?m)^[ \t>]*\[([^\[\]^\n][^\[\]\n]{0,63})\]:`)

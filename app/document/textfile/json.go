@@ -184,7 +184,7 @@ func (j jsonTexts) node(parent, n *jsonNode, depth int) {
 }
 
 // jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
-// name starts with @ describe messages (ARB), and stay.
+// name starts with @ describe messages (ARB), and stay, as do comments of Visual Studio Code.
 func jsonValues(p *pass) {
 	p.formatter = formatterOf(p.text)
 	list := p.readJSON(plainJSON)
@@ -196,19 +196,20 @@ func jsonValues(p *pass) {
 			p.replace(n.start, n.end, quoteJSON(p.options.To, false))
 			return true
 		}
-		isPart := len(parent.inner) <= mostParts && (n.name == "description" && parent.isMessage() ||
-			n.name == "comment" && n.kind == jsontext.KindBeginArray && parent.member("message") != nil) // of Visual Studio Code
-		return isPart || strings.HasPrefix(n.name, "@") || described && depth == 2 && (n.name == "description" || n.name == "placeholders")
+		isComment := n.name == "comment" && n.kind == jsontext.KindBeginArray && len(parent.inner) <= mostParts && parent.member("message") != nil
+		return isComment || strings.HasPrefix(n.name, "@") || n.name == "description" && (described && depth == 2 || parent.isMessage()) ||
+			n.name == "placeholders" && described && depth == 2
 	}
 	if p.options.To != "" {
-		j.forms = p.namedForms()
+		isNamed := strings.Contains(p.text, "{{")
+		j.forms = func(parent *jsonNode, list []jsonNode) forms { return namedForms(parent, list, isNamed) }
 	}
 	j.values(&jsonNode{inner: list}, 0)
 }
 
 // isMessage reports whether an object is a message of go-i18n.
 func (n *jsonNode) isMessage() bool {
-	return n.member("other") != nil && !slices.ContainsFunc(n.inner, func(n jsonNode) bool {
+	return len(n.inner) <= mostParts && n.member("other") != nil && !slices.ContainsFunc(n.inner, func(n jsonNode) bool {
 		return !slices.Contains(beside, n.name) && !slices.Contains(pluralNames, n.name)
 	})
 }
@@ -219,39 +220,29 @@ const mostParts = 12
 // describedMessages matches the start of messages of Chrome or FormatJS, whose descriptions are for translators.
 var describedMessages = regexp.MustCompile(`^\s*\{\s*"[^"]+"\s*:\s*\{\s*(?:"description"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"(?:message|defaultMessage)"\s*:`)
 
-// otherMember captures the name of a plural form of i18next without its category.
-var otherMember = regexp.MustCompile(`"([^"\\@][^"\\]*_)other"`)
-
-// namedForms returns the function that finds plural forms. Those of i18next have the same name and end in their category: file_one,
-// file_other. Those of go-i18n and i18n-js have no name: one, other.
-func (p *pass) namedForms() func(parent *jsonNode, list []jsonNode) (f forms) {
-	isNamed := map[string]bool{"": true}
-	if strings.Contains(p.text, "{{") {
-		for _, m := range otherMember.FindAllStringSubmatch(p.text, -1) {
-			isNamed[m[1]] = true
-		}
-	}
-	return func(parent *jsonNode, list []jsonNode) (f forms) {
-		prefix := list[0].name[:strings.LastIndexByte(list[0].name, '_')+1]
-		if f.keep = prefix == ""; !isNamed[prefix] || f.keep && (len(parent.inner) > mostParts || parent.member("other") == nil) {
-			return f
-		}
-		f.comma, f.strict = ",", true
-		for _, n := range list {
-			category, ok := strings.CutPrefix(n.name, prefix)
-			if !ok || n.kind != jsontext.KindString || !slices.Contains(pluralNames, category) {
-				break
-			}
-			f.list = append(f.list, form{category, n.at, n.end})
-		}
-		if f.keep && len(f.list) < 2 {
-			f.list = nil
-		}
-		if strings.HasSuffix(prefix, "_ordinal_") {
-			f.rules = plural.Ordinal
-		}
+// namedForms returns the plural forms of i18next, whose members have the same name and end in their category (file_one, file_other), or
+// those of a message of go-i18n and i18n-js, which have no name.
+func namedForms(parent *jsonNode, list []jsonNode, isNamed bool) (f forms) {
+	prefix := list[0].name[:strings.LastIndexByte(list[0].name, '_')+1]
+	isOther := func(n jsonNode) bool { return n.name == prefix+"other" }
+	f.comma, f.keep, f.strict = ",", prefix == "", true
+	if !slices.ContainsFunc(list[:min(len(list), mostParts)], isOther) || f.keep && !parent.isMessage() || !f.keep && (!isNamed || prefix[0] == '@') {
 		return f
 	}
+	for _, n := range list {
+		category, ok := strings.CutPrefix(n.name, prefix)
+		if !ok || n.kind != jsontext.KindString || !slices.Contains(pluralNames, category) {
+			break
+		}
+		f.list = append(f.list, form{category, n.at, n.end})
+	}
+	if f.keep && len(f.list) < 2 {
+		f.list = nil
+	}
+	if strings.HasSuffix(prefix, "_ordinal_") {
+		f.rules = plural.Ordinal
+	}
+	return f
 }
 
 // asciiEscapes reports whether a document escapes letters outside ASCII.

@@ -72,14 +72,14 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 		return text, func(translation string) string { return translation }
 	}
 	switch f {
+	case jsxText:
+		return readJSX(text)
 	case braced:
 		return text, except(bracedPart.FindAllString(text, -1), "{", "{{", "}", "}}").Replace
 	case ruby:
 		return text, except(rubyPart.FindAllString(text, -1), "%", "%%").Replace
 	case vue:
 		return text, except(vuePart.FindAllString(text, -1), "{", "{'{'}", "}", "{'}'}", "@", "{'@'}", "|", "{'|'}", `\`, `{'\\'}`).Replace
-	case jsxText:
-		return readJSX(text)
 	case mf2:
 		return text, except(mf2Part.FindAllString(text, -1), "{", `\{`, "}", `\}`, `\`, `\\`).Replace
 	}

@@ -119,8 +119,8 @@ func (t *table) choose() (header bool) {
 		case notNumber == nil && number >= 1 && number <= len(names):
 			t.chosen[number] = true
 		default:
-			t.refuse(nil, "the table has no column %q: name some of %s, or their numbers from 1 to %d",
-				name, quoteAll(names), len(names))
+			t.refuse(nil, "the table has no column %q: name some of %q, or their numbers from 1 to %d",
+				name, names[:min(mostNamed, len(names))], len(names))
 		}
 	}
 	return header
@@ -151,18 +151,8 @@ func (t *table) header() bool {
 // columnName matches a name as programs use it. A table that continues with such words is a list of words.
 var columnName = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*|[_.-][a-z0-9]+)*$`)
 
-// maxColumns is the maximum number of columns of a table of which some are chosen; it is Excel's.
-const maxColumns = 16384
-
-// quoteAll lists names for an error, at most the first ones.
-func quoteAll(names []string) string {
-	const shown = 20
-	list := make([]string, 0, shown)
-	for _, name := range names[:min(shown, len(names))] {
-		list = append(list, strconv.Quote(name))
-	}
-	return strings.Join(list, ", ")
-}
+// maxColumns is the maximum number of columns of a table of which some are chosen; it is Excel's. An error names mostNamed.
+const maxColumns, mostNamed = 16384, 20
 
 // next reads a cell, and the separator or line end behind it.
 func (t *table) next() cell {
