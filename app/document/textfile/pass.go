@@ -102,7 +102,7 @@ func (p *pass) translate(text string) string {
 	switch {
 	case p.formatter == mf2:
 		return p.translateMF2(text)
-	case p.formatter == vue || p.isPHP:
+	case p.formatter == vue || p.isPHP || laravelNumbers.MatchString(text):
 		return p.alternatives(text)
 	}
 	return p.segment(text)

@@ -245,15 +245,15 @@ func (p *pass) icuPlurals(text string, depth int) string {
 // icuPlural matches the keyword of an ICU message.
 var icuPlural = regexp.MustCompile(`,\s*(plural|selectordinal)\s*,`)
 
-// alternatives translates the plural forms of Laravel and vue-i18n in a text, one|other, each by itself. Laravel shows the first of
+// alternatives translates the plural forms of Laravel, Symfony and vue-i18n in a text, one|other, each by itself. Laravel shows the first of
 // two forms where a language has more, unless each has its numbers: {0} none|[1,*] some.
 func (p *pass) alternatives(text string) string {
 	var list []string
 	at, hasNumbers := 0, false
-	for _, s := range p.parse(text).Spans {
-		if text[s.Start:s.End] == "|" {
-			list = append(list, text[at:s.Start])
-			at = s.End
+	for _, m := range alternative.FindAllStringIndex(text, -1) {
+		if text[m[0]:m[1]] == "|" {
+			list = append(list, text[at:m[0]])
+			at = m[1]
 		}
 	}
 	if list = append(list, text[at:]); len(list) == 1 {
@@ -285,6 +285,10 @@ func (p *pass) alternatives(text string) string {
 	return strings.Join(list, "|")
 }
 
+// alternative matches the sign between two forms, or what contains such a sign.
+var alternative = regexp.MustCompile("\\{[^{}]*\\}|`[^`]*`|\\|+")
+
+// laravelNumbers matches the numbers of a form.
 var laravelNumbers = regexp.MustCompile(`^\s*(?:\{\d+\}|[\[\]](?:-?\d+|\*|-Inf),(?:-?\d+|\*|Inf)[\[\]])\s*`)
 
 // laravelOne is the form for 1 of Laravel in languages where it is not gettext's; -1: there is none.

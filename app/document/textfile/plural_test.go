@@ -65,7 +65,7 @@ func TestPlurals(t *testing.T) {
 		{"php", "tr", "<?php return ['a file|some files'];", "<?php return ['some files!|some files!'];"},
 		{"php", "lv", "<?php return [':count file|:count files'];", "<?php return [':count files!|:count file!|:count files!'];"},
 		{"php", "xx", "<?php return ['a file|some files|a cat'];", "<?php return ['a file!|some files!|a cat!'];"},
-		{"yaml", "de", "f: '{0} no file|]1,Inf[ files'\n", "f: '{0} no file!|]1,Inf[ files!'\n"},
+		{"yaml", "de", "f: '{0} no file|]1,Inf[ files'\ng: '{0} file `a|b` {c|d} || cat'\n", "f: '{0} no file!|]1,Inf[ files!'\ng: '{0} file! `a|b` {c|d} || cat!'\n"},
 		{"yaml", "ja", "f:\n  one: a file\n  other:\n    some files\n", "f:\n  one: \"a file!\"\n  other:\n    \"some files!\"\n"},
 		{"po", "ru", "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n\"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n\"\n\nmsgid \"one file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n\nmsgid \"cat\"\nmsgstr \"\"\n",
 			"msgid \"\"\nmsgstr \"\"\n\"Language: ru\\n\"\n\"Plural-Forms: nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);\\n\"\n\nmsgid \"one file\"\nmsgid_plural \"%d files\"\nmsgstr[0] \"%d files!\"\nmsgstr[1] \"%d files!\"\nmsgstr[2] \"%d files!\"\n\nmsgid \"cat\"\nmsgstr \"cat!\"\n"},
