@@ -90,7 +90,7 @@ func TestClaimWaitsForTheCheck(t *testing.T) {
 		assert.Equal(t, Loading, func() State {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			return statuses{&c.inventory, &c.residency}.of(c.inventory.models["b"].current).State
+			return c.status(c.inventory.models["b"].current).State
 		}())
 		got := c.background(t.Context(), "b")
 		c.loader.mu.Unlock()

@@ -34,79 +34,68 @@ type Status struct {
 }
 
 // Index returns the status of all models and pipelines, by name, and of their versions, the newest last.
-func (c *Catalog) Index() []Status {
+func (c *Catalog) Index() (list []Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return statuses{&c.inventory, &c.residency}.all()
-}
-
-// statuses describes the models and pipelines of a catalog.
-type statuses struct {
-	inventory *inventory
-	residency *residency
-}
-
-// all implements [Catalog.Index].
-func (x statuses) all() (list []Status) {
-	for _, m := range x.inventory.snapshot.Models {
+	for _, m := range c.inventory.snapshot.Models {
 		serving := make(map[int]*version) // the folders of served versions may be gone
-		if e := x.inventory.models[m.Name]; e != nil {
+		if e := c.inventory.models[m.Name]; e != nil {
 			for _, v := range e.versions {
 				serving[v.number] = v
 			}
 		}
 		for _, v := range m.Versions {
-			s := x.inRepository(m, v, serving[v.Number])
+			s := c.statusInRepository(m, v, serving[v.Number])
 			s.Aliases = m.Aliases
 			list = append(list, s)
 			delete(serving, v.Number)
 		}
 		for _, number := range slices.Sorted(maps.Keys(serving)) {
-			list = append(list, x.of(serving[number]))
+			list = append(list, c.status(serving[number]))
 		}
 	}
-	for _, p := range x.inventory.snapshot.Pipelines {
-		list = append(list, x.ofPipeline(p))
+	for _, p := range c.inventory.snapshot.Pipelines {
+		list = append(list, c.statusOfPipeline(p))
 	}
 	return list
 }
 
-// inRepository returns the status of a version in the repository. If another export with the same number is served, inRepository
-// returns the status of the other, with the reason why this export is not served.
-func (x statuses) inRepository(m repository.Model, v repository.Version, serving *version) (s Status) {
+// statusInRepository returns the status of a version in the repository. If another export with the same number is served,
+// statusInRepository returns the status of the other, with the reason why this export is not served.
+func (c *controller) statusInRepository(m repository.Model, v repository.Version, serving *version) (s Status) {
 	var known *version
 	err := cmp.Or(m.Err, v.Err)
 	if err == nil {
-		known = x.inventory.versions[keyOfVersion(m, v)]
+		known = c.inventory.versions[keyOfVersion(m, v)]
 	}
 	if known != nil && (serving == nil || serving.versionState == known.versionState) {
-		return x.of(known)
+		return c.status(known)
 	}
 	s = Status{Name: m.Name, Version: strconv.Itoa(v.Number), State: Unloaded}
 	if serving != nil {
-		s = x.of(serving)
+		s = c.status(serving)
 	} else if err != nil {
 		s.State = Broken
 	}
 	if err != nil {
 		s.Reason = err.Error()
 	} else if known != nil {
-		s.Reason = x.of(known).Reason
+		s.Reason = c.status(known).Reason
 	}
 	return s
 }
 
-func (x statuses) of(v *version) Status {
+func (c *controller) status(v *version) Status {
 	m := v.source.Manifest
 	s := Status{
 		Name: v.source.Name, Version: v.source.Version, State: Unloaded,
 		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, License: m.License,
-		Served: x.inventory.serves(v),
+		Served: c.inventory.serves(v),
 	}
-	if e := x.inventory.models[s.Name]; e != nil {
+	if e := c.inventory.models[s.Name]; e != nil {
 		s.Current = e.current.versionState == v.versionState
 	}
-	if i := x.residency.instances[v.key]; i != nil && (v.sound || i.version.versionState == v.versionState) {
+	if i := c.residency.instances[v.key]; i != nil && (v.sound || i.version.versionState == v.versionState) {
 		s.State = i.state()
 		if i.loaded != nil {
 			s.Device, s.Bytes = i.loaded.Device(), i.bytes
@@ -115,7 +104,7 @@ func (x statuses) of(v *version) Status {
 	switch {
 	case v.broken != nil:
 		s.State, s.Reason = Broken, v.broken.Error()
-	case x.inventory.withheld[s.Name]:
+	case c.inventory.withheld[s.Name]:
 		s.Reason = "it was unloaded by hand"
 	case v.trial != nil:
 		s.Reason = "it is tried before it takes over"
@@ -127,21 +116,21 @@ func (x statuses) of(v *version) Status {
 	return s
 }
 
-// ofPipeline returns the status of a pipeline. It is ready if all of its models are.
-func (x statuses) ofPipeline(p repository.Pipeline) Status {
+// statusOfPipeline returns the status of a pipeline. It is ready if all of its models are.
+func (c *controller) statusOfPipeline(p repository.Pipeline) Status {
 	s := Status{Name: p.Name, Version: strconv.Itoa(p.Version), Pipeline: true, State: Unloaded}
 	if p.Err != nil {
 		s.Reason = p.Origin + ": " + p.Err.Error()
 		return s
 	}
-	made, err := x.inventory.newPipeline(p)
+	made, err := c.inventory.newPipeline(p)
 	if err != nil {
 		s.Reason = err.Error()
 		return s
 	}
 	s.Served, s.Current, s.State = true, true, Ready
 	for _, step := range made.steps {
-		if x.residency.ready(step.version.key) == nil {
+		if c.residency.ready(step.version.key) == nil {
 			s.State = Unloaded
 		}
 	}

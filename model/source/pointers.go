@@ -2,14 +2,18 @@ package source
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"dragoman/model"
 )
 
 // lfsPointer is the prefix of the small file that Git LFS leaves instead of a file that it has not fetched.
 const lfsPointer = "version https://git-lfs.github.com/spec/"
+
+// maxPointer is the maximum size of such a file in bytes; typical ones have 130.
+const maxPointer = 1 << 10
 
 // withPointers adds advice to an error of the checkpoint at path, a folder or package, if the file that the error names is a
 // pointer of Git LFS. Each reader has its own error for such a file.
@@ -31,15 +35,6 @@ func withPointers(err error, path string) error {
 }
 
 func isPointer(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	start := make([]byte, len(lfsPointer))
-	_, err = io.ReadFull(f, start)
-	return err == nil && string(start) == lfsPointer
+	raw, err := model.ReadSmall(path, maxPointer)
+	return err == nil && strings.HasPrefix(string(raw), lfsPointer)
 }
