@@ -45,8 +45,6 @@ type Server struct {
 	mu     sync.Mutex // guards the rest
 	behave Behaviour
 	calls  []Call
-	inside int
-	most   int // calls at the same time
 }
 
 // New starts a server, which ends with the test. behave may be nil.
@@ -77,20 +75,6 @@ func (s *Server) Calls() []Call {
 	return slices.Clone(s.calls)
 }
 
-// Most returns the maximum number of calls at the same time.
-func (s *Server) Most() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.most
-}
-
-// Inside returns the number of calls that are being answered.
-func (s *Server) Inside() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.inside
-}
-
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
 	c := Call{Header: r.Header}
@@ -105,15 +89,8 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	c.Number = len(s.calls)
 	s.calls = append(s.calls, c)
-	s.inside++
-	s.most = max(s.most, s.inside)
 	behave := s.behave
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.inside--
-	}()
 	if behave == nil || !behave(w, r, c) {
 		Answer(w, Translate(c.Text), "stop")
 	}
