@@ -30,7 +30,7 @@ var uncharged = []string{
 	"POST /glossaries", "PUT /glossaries/:id", "PATCH /glossaries/:id",
 	"POST /v2/glossaries", "POST /v3/glossaries", "PATCH /v3/glossaries/:id", "PUT /v3/glossaries/:id/dictionaries",
 	"POST /v2/document/:id", "POST /v2/document/:id/result", "POST /v2/languages", "POST /v2/usage",
-	"POST /language/translate/v2/languages", "POST /v3/translation_memories/:id/export",
+	"POST /language/translate/v2/languages",
 	"POST /v3/projects/:project/locations/:location/glossaries",
 	"POST /mcp", "POST /v2/repository/index", "POST /v2/repository/models/:model/load", "POST /v2/repository/models/:model/unload",
 }

@@ -4,8 +4,7 @@
 //	GET, POST /v2/languages                type=source or target
 //	GET, POST /v2/usage                    characters used by the key, and its limit
 //	          /v2/glossaries, /v3/glossaries and their subpaths, /v2/glossary-language-pairs
-//	GET       /v3/style_rules, which is empty
-//	          /v3/translation_memories and its subpaths
+//	GET       /v3/style_rules, which is empty; /v3/translation_memories
 //	POST      /v2/document                 file, target_lang, source_lang; then /v2/document/ID and /v2/document/ID/result
 //
 // Requests are JSON, forms or queries. If keys are required, they are in the header "Authorization: DeepL-Auth-Key KEY", or in
@@ -55,7 +54,7 @@ func New(server *dialect.Server) dialect.Dialect {
 		api.Route("POST", "/v2/write/rephrase", refuse(dialect.RefuseAs(fault.NotOffered, "Rephrasing is not offered by this server."))),
 	}
 	routes = append(routes, api.Route("GET", "/v3/style_rules", func(*dialect.Call) (any, error) { return gin.H{"style_rules": []any{}}, nil }).Uncharged())
-	routes = append(routes, memories{server.Memories}.routes(api)...)
+	routes = append(routes, api.Route("GET", "/v3/translation_memories", memories{server.Memories}.list).Uncharged())
 	if server.Glossaries != nil {
 		routes = append(routes, glossaries{server.Glossaries}.routes(api)...)
 	} else {

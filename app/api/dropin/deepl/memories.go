@@ -1,32 +1,16 @@
 package deepl
 
 import (
-	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/fault"
 	"dragoman/app/memory"
 )
 
-// memories serves the routes below /v3/translation_memories: the translation memories of the service's own API. The service is nil
-// if they are disabled.
+// memories lists the translation memories of the service's own API. The service is nil if they are disabled.
 type memories struct{ *memory.Service }
-
-func (m memories) routes(api dialect.API) []dialect.Route {
-	const all, one = "/v3/translation_memories", "/v3/translation_memories/:id"
-	elsewhere := refuse(dialect.RefuseAs(fault.NotOffered, "Entries are below /memories of this server, as TMX."))
-	return []dialect.Route{
-		api.Route("GET", all, m.list).Uncharged(),
-		api.Route("GET", one, m.get).Uncharged(),
-		api.Route("DELETE", one, m.remove).Uncharged(),
-		api.Route("GET", one+"/segments", elsewhere).Uncharged(),
-		api.Route("POST", one+"/export", elsewhere).Uncharged(),
-	}
-}
 
 // memoryInfo is a translation memory in answers. DeepL's have one source language: it is that of the most entries.
 type memoryInfo struct {
@@ -60,6 +44,7 @@ func memoryInfoOf(m memory.Memory) memoryInfo {
 	return info
 }
 
+// list serves GET of /v3/translation_memories.
 func (m memories) list(call *dialect.Call) (any, error) {
 	var list []memory.Memory
 	if m.Service != nil {
@@ -71,29 +56,4 @@ func (m memories) list(call *dialect.Call) (any, error) {
 	}
 	list = slices.DeleteFunc(list, func(m memory.Memory) bool { return len(m.Parts) == 0 }) // DeepL's have a language
 	return map[string]any{"translation_memories": dialect.Each(list, memoryInfoOf), "total_count": len(list)}, nil
-}
-
-var errNoMemory = dialect.RefuseAs(fault.NotFound, "Translation memory not found")
-
-// unknownMemory returns DeepL's error for an unknown translation memory.
-func unknownMemory(err error) error {
-	if errors.Is(err, memory.ErrUnknown) {
-		return errNoMemory
-	}
-	return err
-}
-
-func (m memories) get(call *dialect.Call) (any, error) {
-	if m.Service == nil {
-		return nil, errNoMemory
-	}
-	found, err := m.Get(call.Glossary())
-	return memoryInfoOf(found), unknownMemory(err)
-}
-
-func (m memories) remove(call *dialect.Call) (any, error) {
-	if m.Service == nil {
-		return nil, errNoMemory
-	}
-	return dialect.Reply{Status: http.StatusNoContent}, unknownMemory(m.Remove(call.Glossary()))
 }
