@@ -156,7 +156,7 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 		var units []unit
 		at := m.Start
 		keep := func(end int) {
-			units = append(units, unit{raw: text.Slice(at, end).Original()})
+			units = append(units, unit{raw: text.Within(at, end)})
 			at = end
 		}
 		for _, branch := range m.Branches {

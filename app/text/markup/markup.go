@@ -353,14 +353,18 @@ func (s Sentence) Escape(text string) string { return s.format.Escape(text) }
 
 // output returns the text of span i, which is not a term, for a translation. In HTML and XML, all of it but its tags is text.
 func (s Sentence) output(i int) string {
-	text := s.spanText(i)
-	switch kind := s.Spans[i].Kind; {
-	case kind == Tag, kind == Entity:
-		return text
-	case s.format.hasTags():
-		return s.format.escapeAround(text)
+	if kind := s.Spans[i].Kind; kind == Tag || kind == Entity {
+		return s.spanText(i)
 	}
-	return s.format.Escape(text)
+	return s.Within(s.Spans[i].Start, s.Spans[i].End)
+}
+
+// Within returns bytes [start, end) of a span, such as the part of a message between two branches, as they are in a translation.
+func (s Sentence) Within(start, end int) string {
+	if s.format.hasTags() {
+		return s.format.escapeAround(s.Text[start:end])
+	}
+	return s.format.Escape(s.Text[start:end])
 }
 
 // escapeAround escapes the text around the tags of HTML or XML. References stay as they are: decoded text has none but those that
