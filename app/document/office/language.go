@@ -117,27 +117,9 @@ func (w *walker) text(p *paragraph, r *run, text string) {
 	p.Marked(r.Style, text, w.mark(r.marks, text), tagged.Style{Key: r.own, Open: r.own, Close: r.ownEnd})
 }
 
-// sure is the confidence from which the detected language of a text counts: single words such as Conclusion are below it.
-const sure = 0.75
-
 // isIn reports whether a text is in the language that its run declares, and not in the source language. Word declares languages by the
 // keyboard also for texts in others, so that the text must be in it too.
-func (w *walker) isIn(marked, text string) bool {
-	from, code := language.Base(w.options.From), language.Base(marked)
-	d := w.detectors[code]
-	if d == nil {
-		var err error
-		if d, err = language.NewDetector(language.DetectorConfig{Languages: []string{from, code}}); err != nil {
-			return false // one that is not known
-		}
-		if w.detectors == nil {
-			w.detectors = map[string]language.Detector{}
-		}
-		w.detectors[code] = d
-	}
-	found, confidence, ok := d.Detect(text)
-	return ok && confidence >= sure && language.Group(found) == language.Group(code)
-}
+func (w *walker) isIn(marked, text string) bool { return w.judge.IsIn(text, marked, w.options.From) }
 
 // drawing sets the language in properties of DrawingML.
 func (t target) drawing(raw string) string {

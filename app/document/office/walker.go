@@ -63,7 +63,7 @@ type walker struct {
 	target string // the cells of the current conditional format
 	number int    // of the current shared string
 
-	detectors map[string]language.Detector // of the source language and another one, by its code
+	judge language.Judge
 
 	shownPaths map[string]bool // elements of stores that content controls show
 	path       string          // of the current element of a store

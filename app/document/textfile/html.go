@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	htmltoken "golang.org/x/net/html"
 
@@ -187,7 +186,7 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece) {
 	}
 	within = slices.DeleteFunc(within, func(a attribute) bool { return a.isHidden })
 	all, foreign := h.isForeign(at, at+len(text))
-	if !all && (startsWithWords(text) || h.hasWords(piece)) {
+	if !all && (plainStart.MatchString(text) || h.hasWords(piece)) {
 		text = h.marked(at, text, foreign)
 		text = h.translate(text)
 		if len(foreign) > 0 {
@@ -221,30 +220,8 @@ func (h *htmlFile) hasWords(unit markup.HTMLPiece) bool {
 
 var tagOrReference = regexp.MustCompile(`<[^<>]*>|&#?\w+;`)
 
-// startsWithWords reports whether a text starts with two words of lower-case letters but for the first ones, and has thus
-// something to translate: most texts of pages need no closer look.
-func startsWithWords(text string) bool {
-	words := 0
-	for word := range strings.FieldsSeq(text[:min(len(text), longestStart)]) {
-		letters := 0
-		for i, r := range word {
-			if !unicode.IsLower(r) && (i > 0 || !unicode.IsUpper(r)) {
-				return false
-			}
-			letters++
-		}
-		if words++; words > 2 { // the last one may be cut
-			return true
-		}
-		if letters < 2 {
-			return false
-		}
-	}
-	return false
-}
-
-// longestStart is the number of bytes in which startsWithWords looks for words.
-const longestStart = 80
+// plainStart matches the start of a text of plain words, which has thus something to translate: most texts of pages need no closer look.
+var plainStart = regexp.MustCompile(`^[\p{Lu}\p{Ll}]\p{Ll}+\s+\p{Ll}{2,}\s+\p{Ll}`)
 
 // replaceTags replaces the tags of a translation, in which they may be in another order.
 func (p *pass) replaceTags(text string, tags map[string]string) string {

@@ -221,22 +221,17 @@ func (p *pass) checkSource(code string) {
 
 // isWritten reports whether the sources of a catalogue are in one language rather than in another one.
 func (p *pass) isWritten(code, other string) bool {
-	d, err := language.NewDetector(language.DetectorConfig{Languages: []string{code, other}})
-	if err != nil {
-		return false // a language without rules of detection
-	}
 	var texts strings.Builder
 	for _, m := range sourceElement.FindAllStringSubmatch(p.text, mostDetected) {
 		texts.WriteString(tagOrReference.ReplaceAllString(m[1], " ") + "\n")
 	}
-	found, confidence, ok := d.Detect(texts.String())
-	return ok && confidence >= sureOfLanguage && language.Group(found) == language.Group(code)
+	return new(language.Judge).IsIn(texts.String(), code, other)
 }
 
 var sourceElement = regexp.MustCompile(`<(?:\w+:)?source(?:\s[^<>]*)?>((?s:.*?))</(?:\w+:)?source>`)
 
-// sureOfLanguage is the confidence from which the detected language of sources counts, and mostDetected their number.
-const sureOfLanguage, mostDetected = 0.75, 1000
+// mostDetected is the maximum number of sources of which the language is detected.
+const mostDetected = 1000
 
 // isTranslated reports whether pattern finds a translation in a text, other than one that is to be made again.
 func (p *pass) isTranslated(text string, pattern *regexp.Regexp) bool {

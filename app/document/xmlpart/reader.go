@@ -173,33 +173,27 @@ var errToken = errors.New("too much in one token")
 // window holds the bytes read that are not yet part of a token.
 type window struct {
 	in   io.Reader
-	read []byte
+	read bytes.Buffer
 	base int64 // offset of read in the part
-	used int   // bytes of read that are no longer needed
 	err  error
 }
 
 // Read reads for the decoder, which reads ahead.
-func (w *window) Read(b []byte) (int, error) {
-	if len(w.read)-w.used > maxToken {
+func (w *window) Read(b []byte) (n int, err error) {
+	if w.read.Len() > maxToken {
 		return 0, errToken
 	}
-	n, err := w.in.Read(b)
-	w.read = append(w.read, b[:n]...)
-	w.err = err
-	return n, err
+	n, w.err = w.in.Read(b)
+	w.read.Write(b[:n])
+	return n, w.err
 }
 
 // drop discards the bytes before an offset.
 func (w *window) drop(to int64) {
-	w.used = int(to - w.base)
-	if w.used < len(w.read)/2 {
-		return // deferred: moving the rest costs its length
-	}
-	w.read = append(w.read[:0], w.read[w.used:]...)
-	w.base, w.used = to, 0
+	w.read.Next(int(to - w.base))
+	w.base = to
 }
 
 func (w *window) bytes(start, end int64) []byte {
-	return w.read[start-w.base : end-w.base]
+	return w.read.Bytes()[start-w.base : end-w.base]
 }
