@@ -103,8 +103,8 @@ func TestSourceByDefault(t *testing.T) {
 func TestTextsInOtherLanguages(t *testing.T) {
 	const text = "I know <%[1]s xml:lang='fr'>je ne sais pas</%[1]s> and <%[1]s xml:lang=\"en-GB\">so on</%[1]s>"
 	for _, c := range []struct{ kind, in, want string }{
-		{"ttml", "<tt><p>" + fmt.Sprintf(text, "span") + "</p><p><span xml:lang='fr'>un</span></p></tt>", "<tt xml:lang=\"de\"><p>I KNOW <span xml:lang='fr'>je ne sais pas</span> AND <span xml:lang=\"en-GB\">SO ON</span></p><p><span xml:lang='fr'>un</span></p></tt>"},
-		{"tmx", "<tmx><header srclang=\"en\"/><body><tu><tuv xml:lang=\"en\"><seg>" + fmt.Sprintf(text, "hi") + "</seg></tuv></tu></body></tmx>", "AND <hi xml:lang=\"en-GB\">SO ON</hi></seg></tuv></tu>"},
+		{"ttml", "<tt><p>" + fmt.Sprintf(text, "span") + "</p><p><span xml:lang='fr'>un</span></p></tt>", "<tt xml:lang=\"de\"><p>I KNOW <span xml:lang='fr'>je ne sais pas</span> AND <span xml:lang=\"de\">SO ON</span></p><p><span xml:lang='fr'>un</span></p></tt>"},
+		{"tmx", "<tmx><header srclang=\"en\"/><body><tu><tuv xml:lang=\"en\"><seg>" + fmt.Sprintf(text, "hi") + "</seg></tuv></tu></body></tmx>", "AND <hi xml:lang=\"de\">SO ON</hi></seg></tuv></tu>"},
 		{"xliff", "<xliff version=\"2.0\"><unit><segment><source>" + fmt.Sprintf(text, "mrk") + "</source></segment></unit></xliff>", "<target>I KNOW <mrk xml:lang='fr'>je ne sais pas</mrk> AND "},
 		{"xliff", `<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source xml:lang="fr">un</source></trans-unit><trans-unit id="2"><source xml:lang="en-GB">one</source></trans-unit></file></xliff>`,
 			`<source xml:lang="fr">un</source></trans-unit><trans-unit id="2"><source xml:lang="en-GB">one</source><target state="needs-review-translation">ONE</target></trans-unit>`},

@@ -132,17 +132,26 @@ var entity = regexp.MustCompile(`<!ENTITY`)
 // element returns the element of the last token.
 func (x *xmlReader) element() *xmlElement { return &x.open[len(x.open)-1] }
 
-// heldElements returns a translator that keeps the elements of a text that are in another language than the source.
+// heldElements returns a translator that keeps the elements of a text that are in another language than the source. Elements in the
+// language of the source get that of the target.
 func (p *pass) heldElements(t document.Translate) document.Translate {
+	if p.options.From == "" || p.options.To == "" {
+		return t
+	}
 	return func(text string) (string, error) {
 		translation, err := t(inlineLanguage.ReplaceAllStringFunc(text, func(tag string) string {
-			name := len(xmlpart.NameOf(tag)) + 1
-			if code := inlineLanguage.FindStringSubmatch(tag)[1]; p.options.From != "" && !language.Same(code, p.options.From) {
+			if !language.Same(inlineLanguage.FindStringSubmatch(tag)[1], p.options.From) {
+				name := 1 + len(xmlpart.NameOf(tag))
 				return tag[:name] + stayMark + tag[name:]
 			}
 			return tag
 		}))
-		return strings.ReplaceAll(translation, stayMark+" ", " "), err
+		return inlineLanguage.ReplaceAllStringFunc(translation, func(tag string) string {
+			if !strings.Contains(tag, stayMark) {
+				return xmlpart.SetAttribute(tag, "xml:lang", p.options.To)
+			}
+			return strings.Replace(tag, stayMark, "", 1)
+		}), err
 	}
 }
 
