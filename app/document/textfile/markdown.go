@@ -59,10 +59,10 @@ var (
 	codeTemplate = regexp.MustCompile(`(?ms)^[ \t]*(?:\{%-? *(?:highlight\b.*?\{%-? *endhighlight|raw\b.*?\{%-? *endraw|comment\b.*?\{%-? *endcomment) *-?%\}|` +
 		`\{\{[<%] *highlight\b.*?\{\{[<%] */highlight *[>%]\}\})`)
 	// container matches the head of a container of Python-Markdown, whose content is indented by four spaces.
-	container = regexp.MustCompile(`(?m)^([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-][\w -]*(?:"[^"\r\n]*")?|===[!+]?[ \t]+"[^"\r\n]+")[ \t]*$`)
+	container = regexp.MustCompile(`(?m)^([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-][\w -]*(?:"[^"\r\n]*")?|===[!+]?[ \t]+"[^"\r\n]+")[ \t]*\r?$`)
 	// titled matches the head of a container of Docusaurus or VitePress with a title.
 	titled = regexp.MustCompile(`(?m)^([ \t>]*):{3,}[ \t]*(?:note|tip|info|warning|danger|caution|important|success|secondary|hint|error|details)(?:\[|[ \t]+)` +
-		`([^\s:{\[\]][^\r\n{}\[\]]*?)(?:\](?:\{[^{}\r\n]*\})?)?[ \t]*$`)
+		`([^\s:{\[\]][^\r\n{}\[\]]*?)(?:\](?:\{[^{}\r\n]*\})?)?[ \t]*\r?$`)
 	notLineEnd = regexp.MustCompile(`[^\r\n]`)
 )
 

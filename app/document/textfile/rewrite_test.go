@@ -275,6 +275,10 @@ func TestLineEndsStay(t *testing.T) {
 	all["a.csv"] = "a,b\n\"One\ntwo\",Three\n"
 	all["strings.xml"] = "<resources>\n<string name=\"a\">One\ntwo</string>\n</resources>\n"
 	all["a.xlf"] = "<xliff version=\"1.2\"><file>\n<trans-unit><source>One\ntwo</source></trans-unit>\n</file></xliff>\n"
+	all["a.md"] = ":::tip One two\n\nthree\n:::\n\n!!! note \"Four\"\n    five\n\n=== \"Six\"\n    seven\n\n!!! note\n    eight\n"
+	all["a.mdx"] = mdxText + "\n<A>\n    one\n    - two\n      three\n\n    ```\n    four\n    ```\n</A>\n"
+	all["a.php"] = "<?php return ['one\ntwo', <<<A\nthree\nA, \"a|b c\"];\n"
+	all["a.ftl"] = "a = one\n    .style = two\n    .b =\n    three\n\n    four\n"
 	all["a.html"] = "<p title=\"One\ntwo\">\nThree\nfour</p>\n"
 	for file, text := range all {
 		kind := kindOf(t, file)
