@@ -246,10 +246,11 @@ func (p *pass) icuPlurals(text string, depth int) string {
 var icuPlural = regexp.MustCompile(`,\s*(plural|selectordinal)\s*,`)
 
 // alternatives translates the plural forms of Laravel, Symfony and vue-i18n in a text, one|other, each by itself. Laravel shows the first of
-// two forms where a language has more, unless each has its numbers: {0} none|[1,*] some.
+// two forms where a language has more, unless each has its numbers: {0} none|[1,*] some. With spaces beside the sign, texts without a number
+// are no forms: Home | Our house.
 func (p *pass) alternatives(text string) string {
 	var list []string
-	at, hasNumbers := 0, false
+	at, isFixed := 0, false // whether the number of forms stays
 	for _, m := range alternative.FindAllStringIndex(text, -1) {
 		if text[m[0]:m[1]] == "|" {
 			list = append(list, text[at:m[0]])
@@ -261,8 +262,8 @@ func (p *pass) alternatives(text string) string {
 	}
 	for i, raw := range list {
 		head := laravelNumbers.FindString(raw)
-		hasNumbers = hasNumbers || head != ""
 		before, inner, after := trimmed(raw[len(head):])
+		isFixed = isFixed || head != "" || before+after != "" && !strings.Contains(text, ":count")
 		if hasLetter(inner) {
 			inner = p.segment(inner)
 		}
@@ -271,7 +272,7 @@ func (p *pass) alternatives(text string) string {
 		}
 		list[i] = head + before + inner + after
 	}
-	if rule := readRule(ruleOf(p.options.To), p.options.To); p.isPHP && len(list) == 2 && !hasNumbers && rule != nil {
+	if rule := readRule(ruleOf(p.options.To), p.options.To); p.isPHP && len(list) == 2 && !isFixed && rule != nil {
 		one, isOther := laravelOne[language.LocaleOf(p.options.To).Language]
 		if !isOther {
 			one = rule.one

@@ -61,7 +61,7 @@ func TestPlurals(t *testing.T) {
 		{"json", "ru", `{"f":{"description":"a file","one":"one file","other":"{{.N}} files"},"g":{"one":"a cat"}}`, `{"f":{"description":"a file","one":"{{.N}} files!","few":"{{.N}} files!","many":"{{.N}} files!","other":"{{.N}} files!"},"g":{"one":"a cat!"}}`},
 		{"json", "ja", `{"f":{"one":"a file","other":"files"}}`, `{"f":{"one":"a file!","other":"files!"}}`},
 		{"json", "ru", `{"x":"@:f","f":"a file | {n} files"}`, `{"x":"@:f","f":"a file! | {n} files!"}`},
-		{"php", "ru", "<?php return ['a file|:count files', ':count file|:count files', '{0} a file|[1,*] files', 'file'];", "<?php return [':count files!|:count files!|:count files!', ':count file!|:count files!|:count files!', '{0} a file!|[1,*] files!', 'file!'];"},
+		{"php", "ru", "<?php return ['a file|:count files', ':count file | :count files', '{0} a file|[1,*] files', 'file', 'file | cat'];", "<?php return [':count files!|:count files!|:count files!', ':count file! | :count files!| :count files!', '{0} a file!|[1,*] files!', 'file!', 'file! | cat!'];"},
 		{"php", "tr", "<?php return ['a file|some files'];", "<?php return ['some files!|some files!'];"},
 		{"php", "lv", "<?php return [':count file|:count files'];", "<?php return [':count files!|:count file!|:count files!'];"},
 		{"php", "xx", "<?php return ['a file|some files|a cat'];", "<?php return ['a file!|some files!|a cat!'];"},
