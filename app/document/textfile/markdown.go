@@ -31,14 +31,11 @@ func markdownBlocks(m *markdownFile) {
 		p.refuse(nil, "the Markdown has quotations and lists nested deeper than %d", maxMarks)
 	}
 	var blocks []ast.Node
-	source := withContainers(codeTemplate.ReplaceAllStringFunc(p.text, blanked))
+	source := p.text
 	if m.isMDX {
 		source = p.withoutJSX()
 	}
-	source = titled.ReplaceAllStringFunc(source, func(line string) string {
-		at := titled.FindStringSubmatchIndex(line)
-		return line[:at[3]] + "#" + blanked(line[at[3]+1:at[4]]) + line[at[4]:at[5]] + blanked(line[at[5]:])
-	})
+	source = withContainers(codeTemplate.ReplaceAllStringFunc(source, blanked))
 	root := m.parser.Parse(lookingReader{text.NewReader([]byte(source[m.body:])), p.looks})
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		p.looks.Past(1)
@@ -58,11 +55,10 @@ var (
 	// codeTemplate matches code between the tags of Jekyll and Hugo.
 	codeTemplate = regexp.MustCompile(`(?ms)^[ \t]*(?:\{%-? *(?:highlight\b.*?\{%-? *endhighlight|raw\b.*?\{%-? *endraw|comment\b.*?\{%-? *endcomment) *-?%\}|` +
 		`\{\{[<%] *highlight\b.*?\{\{[<%] */highlight *[>%]\}\})`)
-	// container matches the head of a container of Python-Markdown, whose content is indented by four spaces.
-	container = regexp.MustCompile(`(?m)^([ \t]*)(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-][\w -]*(?:"[^"\r\n]*")?|===[!+]?[ \t]+"[^"\r\n]+")[ \t]*\r?$`)
-	// titled matches the head of a container of Docusaurus or VitePress with a title.
-	titled = regexp.MustCompile(`(?m)^([ \t>]*):{3,}[ \t]*(?:note|tip|info|warning|danger|caution|important|success|secondary|hint|error|details)(?:\[|[ \t]+)` +
-		`([^\s:{\[\]][^\r\n{}\[\]]*?)(?:\](?:\{[^{}\r\n]*\})?)?[ \t]*\r?$`)
+	// container matches the head of a container of Python-Markdown, whose content is indented by four spaces, or one with a title of
+	// Docusaurus or VitePress, and captures its title.
+	container = regexp.MustCompile(`(?m)^([ \t>]*)(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-][\w -]*(?:"([^"\r\n]*)")?|===[!+]?[ \t]+"([^"\r\n]+)"|:{3,}[ \t]*` +
+		`(?:note|tip|info|warning|danger|caution|important|success|secondary|hint|error|details)(?:\[|[ \t]+)([^\s:{\[\]][^\r\n{}\[\]]*?)(?:\](?:\{[^{}\r\n]*\})?)?)[ \t]*\r?$`)
 	notLineEnd = regexp.MustCompile(`[^\r\n]`)
 )
 
@@ -72,17 +68,20 @@ var inTitle = strings.NewReplacer(`"`, "”", "[", "(", "]", ")", "{", "(", "}",
 func blanked(text string) string { return notLineEnd.ReplaceAllString(text, " ") }
 
 // withContainers returns a text of the same length in which containers of Python-Markdown are items of a list, with their titles
-// as headings.
+// as headings, like those of other containers.
 func withContainers(text string) string {
 	return container.ReplaceAllStringFunc(text, func(line string) string {
-		head, rest, _ := strings.Cut(line, `"`)
-		title, rest, _ := strings.Cut(rest, `"`)
-		indent := head[:len(head)-len(strings.TrimLeft(head, " \t"))]
-		made := indent + "-  #" + blanked(head[len(indent)+len("-  #"):])
-		if len(line) > len(head) {
-			made += " " + title + " " + rest
+		at, mark := container.FindStringSubmatchIndex(line), "-  #"
+		if line[at[3]] == ':' {
+			mark = "#"
 		}
-		return made
+		start, end := len(line), len(line) // of the title
+		for i := 4; i < len(at); i += 2 {
+			if at[i] >= 0 {
+				start, end = at[i], at[i+1]
+			}
+		}
+		return line[:at[3]] + mark + blanked(line[at[3]+len(mark):start]) + line[start:end] + blanked(line[end:])
 	})
 }
 
