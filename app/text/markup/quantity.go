@@ -77,7 +77,9 @@ func (s Sentence) withMonths(lang string) []Span {
 	for i := 0; i < len(s.Spans); i++ {
 		s.looks.Past(1)
 		span, low := s.Spans[i], 0
-		if i > 0 {
+		if spans != nil {
+			low = spans[len(spans)-1].End
+		} else if i > 0 {
 			low = s.Spans[i-1].End
 		}
 		if span.Kind == Number && char.IsASCIIDigit(s.Text[span.Start]) {
