@@ -92,7 +92,10 @@ func (r *rules) find(token, before string) (word string, k kind) {
 func lastToken(s string) string {
 	const longest = 32 // bytes
 	i := len(s)
-	for i > 0 {
+	for i > 0 && len(s)-i < longest && (char.IsASCIILetter(s[i-1]) || char.IsASCIIDigit(s[i-1])) {
+		i--
+	}
+	for i > 0 && s[i-1] != ' ' {
 		r, w := utf8.DecodeLastRuneInString(s[:i])
 		behind, _ := char.Decode(s, i)
 		inside := r == '"' && hebrew(behind) && hebrew(lastRune(s[:i-w])) // ש"ח
@@ -134,6 +137,9 @@ func particle(word string) bool {
 // acronym reports whether a word consists of at least two short parts separated by dots: "u.s", "ph.d", "j.-p".
 func acronym(word string) bool {
 	parts := 0
+	if strings.IndexByte(word, '.') < 0 {
+		return false
+	}
 	for part := range strings.SplitSeq(word, ".") {
 		part = strings.TrimPrefix(part, "-")
 		if n := utf8.RuneCountInString(part); n == 0 || n > 3 || strings.TrimFunc(part, letter) != "" {

@@ -12,7 +12,7 @@ import (
 func (c *cell) breaks(e ending) bool {
 	// Opening quotes and brackets there belong to the next sentence, but UAX #29 assigns them to this one.
 	behind := char.Skip(c.text, e.next, func(r rune) bool { return opening(r) || closing(r) || blank(r) })
-	standard := c.standard.between(e.stop, behind)
+	standard := c.standard.behind(e, behind)
 	mark, _ := char.Decode(c.text, e.start)
 	switch {
 	case c.continues(e), c.bracketed(e):

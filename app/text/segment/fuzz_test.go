@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/lineartest"
 )
 
@@ -108,4 +109,26 @@ func TestTimeIsLinear(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
+}
+
+// The short way to a boundary finds what the tables find, from wherever the search goes on.
+func FuzzBoundaries(f *testing.F) {
+	for _, seed := range []string{"He came. She left.", "Mr. and Mrs. X. y z", "A.B. C! d? E", "No. 5. a", "x. (y) z. W", "a!. B. c", "“A.” B. É. f. G", "。日本. Ab", "1. A. \u0301b. C"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c := cell{text: text, rules: rulesOf("en"), standard: boundaries{text: text}}
+		for i := range text {
+			if r, _ := char.Decode(text, i); !terminal(r) || i > 0 && terminal(lastRune(text[:i])) {
+				continue
+			}
+			e := c.ending(i)
+			if e.next == len(text) {
+				break
+			}
+			behind := char.Skip(text, e.next, func(r rune) bool { return opening(r) || closing(r) || blank(r) })
+			all := boundaries{text: text}
+			require.Equal(t, all.between(e.stop, behind), c.standard.behind(e, behind), "%q at %d", text, i)
+		}
+	})
 }

@@ -31,6 +31,19 @@ func (s *splitter) line(start, end int) {
 		s.cell(from, lead)
 	}
 	for i := start; i < end; {
+		at := i
+		for ; i < end && count < longFill; i++ { // most characters
+			if c := s.text[i]; char.IsASCIILetter(c) || char.IsASCIIDigit(c) {
+				count = 0
+			} else if c != ' ' && c != ',' && c != '.' {
+				break
+			} else if count++; count == 1 {
+				fill = i
+			}
+		}
+		if s.looks.Past(i - at); i == end {
+			break
+		}
 		r, w := char.Decode(s.text[:end], i)
 		s.looks.Past(w)
 		switch {

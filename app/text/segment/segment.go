@@ -115,7 +115,9 @@ func lineEnd(text string, start int) (end, next int) {
 // marks at the ends of sentences either, but spaces between clauses: a long text is cut at those.
 func (s *splitter) sentence(start, end int) {
 	const longest = 600 // bytes: 200 Thai letters, about 60 tokens
-	start, end = trim(s.text, start, end)
+	if end-start > longest {
+		start, end = trim(s.text, start, end)
+	}
 	if end-start <= longest {
 		s.add(start, end)
 		return

@@ -3,6 +3,7 @@ package segment
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/uax29/v2/sentences"
 
@@ -21,6 +22,12 @@ func (s *splitter) cell(start, end int) {
 	for i, at := 0, 0; i < len(c.text); {
 		s.looks.Past(i - at)
 		at = i
+		if b := c.text[i]; b < utf8.RuneSelf && b != '.' && b != '!' && b != '?' && b != '|' && rune(b) != c.rules.mark {
+			letters = letters || char.IsASCIILetter(b)
+			before = rune(b)
+			i++
+			continue
+		}
 		r, w := char.Decode(c.text, i)
 		if !c.ends(r, before) {
 			letters = letters || letter(r)
@@ -51,20 +58,35 @@ type cell struct {
 type boundaries struct {
 	looks    *char.Looks
 	text     string
-	iterator *sentences.Iterator[string] // nil before the first call
+	iterator *sentences.Iterator[string] // nil where the search starts again
+	from     int                         // where it started
 	at       int                         // the last boundary found
 }
 
 // between reports whether a boundary lies between a and b. a must not decrease from call to call.
 func (u *boundaries) between(a, b int) bool {
 	if u.iterator == nil {
-		u.iterator = sentences.FromString(u.text)
+		u.iterator, u.from = sentences.FromString(u.text[u.at:]), u.at
 	}
 	for u.at < a && u.iterator.Next() {
-		u.at = u.iterator.End()
+		u.at = u.from + u.iterator.End()
 		u.looks.Past(1)
 	}
 	return u.at >= a && u.at <= b
+}
+
+// behind reports whether a boundary lies behind e, whose white space and opening signs end at byte end. A mark, spaces and an ASCII
+// letter need no table: a sentence ends there, unless it is a full stop before a small letter.
+func (u *boundaries) behind(e ending, end int) bool {
+	mark, next := u.text[e.stop-1], u.text[e.next]
+	if !char.OneOf(mark, ".!?") || e.tail > e.stop || e.next == e.stop || !char.IsASCIILetter(next) || strings.Trim(u.text[e.stop:e.next], " ") != "" {
+		return u.between(e.stop, end)
+	}
+	if mark == '.' && next >= 'a' {
+		return false
+	}
+	u.at, u.iterator = e.next, nil
+	return true
 }
 
 // ending is a possible end of a sentence, as byte positions in the cell:
