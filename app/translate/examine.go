@@ -52,14 +52,17 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 	if err := c.compareLengths(x, o); err != nil {
 		return lost, err
 	}
-	switch words := x.withoutCode(o.text); {
+	switch {
 	case o.text == "":
 		o.flags |= Empty
 	case echoes(x.Text, o.text, echoLetters) || x.strategy.terms == constrainedInPlace && echoes(x.form.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
-	case language.WrongScript(words, x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to),
-		language.LeftCharacters(words, x.step.from, x.step.to):
-		o.flags |= WrongScript
+	case language.IsOwn(o.text, x.step.to):
+	default:
+		words, from, to := x.withoutCode(o.text), x.step.from, x.step.to
+		if language.WrongScript(words, to) || language.StrangeLetters(x.Text, o.text, to) || language.LeftCharacters(words, from, to) {
+			o.flags |= WrongScript
+		}
 	}
 	return lost, nil
 }

@@ -99,6 +99,23 @@ func plainScript(r rune) script {
 	return hangul
 }
 
+// scriptsIn returns the scripts of the letters in a text.
+func scriptsIn(looks *char.Looks, text string) (found script) {
+	for text != "" {
+		part := sample(text)
+		looks.Past(len(part))
+		for _, r := range part {
+			if r >= utf8.RuneSelf {
+				found |= scriptOf(r)
+			} else if char.IsASCIILetter(byte(r)) {
+				found |= latin
+			}
+		}
+		text = text[len(part):]
+	}
+	return found
+}
+
 // word is a run of letters of one script.
 type word struct {
 	text    string
@@ -193,7 +210,11 @@ func Foreign(ctx context.Context, text, code string) (runs [][2]int, err error) 
 	if scripts == 0 {
 		return nil, nil
 	}
-	err = char.Look(ctx, len(text), func(l *char.Looks) { runs = foreignRuns(l, text, scripts) })
+	err = char.Look(ctx, len(text), func(l *char.Looks) {
+		if scriptsIn(l, text)&^(scripts|latin) != 0 {
+			runs = foreignRuns(l, text, scripts)
+		}
+	})
 	return runs, err
 }
 
@@ -260,6 +281,10 @@ func outweighed(text string, scripts script, weightOfForeign func(word) int, alo
 	return foreign >= enoughWeight && own*9 < foreign || own == 0 && foreign >= alone
 }
 
+// IsOwn reports whether all letters of a text are of the scripts of a language, as in most translations, so that [WrongScript],
+// [StrangeLetters] and [LeftCharacters] are false.
+func IsOwn(text, code string) bool { return scriptsIn(nil, text)&^entries[code].scripts == 0 }
+
 // WrongSource reports whether a text is certainly not in a language from which it is to be translated: its letters are neither in
 // the language's scripts nor in Latin, in which every language has names. As for [WrongScript], only the first kilobytes are read.
 func WrongSource(text, code string) bool {
@@ -275,8 +300,7 @@ func LeftCharacters(translation, from, to string) bool {
 	if left == 0 || entries[to].scripts == 0 || entries[to].scripts&dense != 0 {
 		return false
 	}
-	translation = sample(translation)
-	return lettersBeside(translation, ^left) > 0
+	return scriptsIn(nil, sample(translation))&left != 0
 }
 
 // StrangeLetters reports whether a translation has letters that belong neither to its language nor to its source: kana in Chinese,
@@ -288,14 +312,8 @@ func StrangeLetters(source, translation, code string) bool {
 		return false
 	}
 	known |= latin | other
-	translation = sample(translation)
-	if lettersBeside(translation, known) < several { // as in nearly all translations
-		return false
-	}
-	for w := range words(sample(source)) {
-		known |= w.script
-	}
-	return lettersBeside(prose(translation), known) >= several
+	known |= scriptsIn(nil, sample(source))
+	return lettersBeside(prose(sample(translation)), known) >= several
 }
 
 // lettersBeside counts the letters of a text that are in none of some scripts.

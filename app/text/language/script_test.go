@@ -250,3 +250,22 @@ func FuzzProse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) { assert.Equal(t, noise.ReplaceAllString(text, " "), prose(text)) })
 }
+
+// Letters of the language's own scripts are never wrong.
+func FuzzIsOwn(f *testing.F) {
+	for _, seed := range []string{"plain words", "Grüße 3 €", "これはペンです。", "слово", "日本 and more", "ー", "\xff", strings.Repeat("é", 3000)} {
+		for _, code := range []string{"en", "ja", "zh", "ru", "xx"} {
+			f.Add(seed, code)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, code string) {
+		if IsOwn(text, code) {
+			assert.False(t, WrongScript(text, code))
+			assert.False(t, StrangeLetters("", text, code))
+			assert.False(t, LeftCharacters(text, "ja", code))
+			runs, err := Foreign(t.Context(), text, code)
+			assert.NoError(t, err)
+			assert.Empty(t, runs)
+		}
+	})
+}
