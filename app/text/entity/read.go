@@ -70,7 +70,12 @@ func read(looks *char.Looks, text, lang string) (list []numeral) {
 	r := reader{text: text, looks: looks, lexicon: lexiconOf(lang), units: unitsOf(lang), lang: lang}
 	for at := 0; r.pos < len(r.text); {
 		looks.Past(1 + r.pos - at)
-		at = r.pos
+		for at = r.pos; r.inWord && r.pos < min(len(r.text), at+char.BetweenLooks) && char.IsASCIILetter(r.text[r.pos]); {
+			r.pos++
+		}
+		if r.pos == len(r.text) {
+			break
+		}
 		c, size := char.Decode(r.text, r.pos)
 		if r.isPlain(c) { // most characters
 			r.inWord = char.IsPlainLetter(c)

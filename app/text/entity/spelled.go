@@ -33,6 +33,7 @@ type lexicon struct {
 	months []string       // columns of the table, as the language writes the names
 
 	starts map[string]bool // the first words of what spelledNumber reads
+	begins trigrams        // of starts
 	inside trigrams        // of roots, and of other parts of the words that it reads
 }
 
@@ -79,6 +80,7 @@ func newLexicon(_ string, columns []string) *lexicon {
 		for word := range words {
 			first, _, _ := strings.Cut(word, " ")
 			l.starts[first] = true
+			l.begins.add(first)
 		}
 	}
 	for _, part := range append(l.roots, half) {
@@ -90,9 +92,10 @@ func newLexicon(_ string, columns []string) *lexicon {
 // starter reports whether the word at i may start a number in words, so that most words need no more than this.
 func (l *lexicon) starter(text string, i int) bool {
 	var lower [longestWord]byte
+	inside := false
 	for n := range lower {
 		if i+n == len(text) || text[i+n] < utf8.RuneSelf && !char.IsASCIILetter(text[i+n]) {
-			return l.starts[string(lower[:n])] || l.inside.touch(string(lower[:n]))
+			return inside || l.begins.has([3]byte(lower[:])) && l.starts[string(lower[:n])]
 		}
 		if text[i+n] >= utf8.RuneSelf {
 			end := letters(text, i, longestWord)
@@ -101,6 +104,7 @@ func (l *lexicon) starter(text string, i int) bool {
 			return end-i >= longestWord || first == "" || l.starts[first] || l.inside.touch(word)
 		}
 		lower[n] = text[i+n] | 0x20
+		inside = inside || n > 1 && l.inside.has([3]byte(lower[n-2:]))
 	}
 	return true // a long word
 }
@@ -109,22 +113,27 @@ func (l *lexicon) starter(text string, i int) bool {
 type trigrams [1 << 7]uint32
 
 func (t *trigrams) add(word string) {
-	h := trigram(word, 0)
+	h := hash([3]byte([]byte(word + "\x00\x00\x00")))
 	t[h>>5] |= 1 << (h & 31)
+}
+
+func (t *trigrams) has(part [3]byte) bool {
+	h := hash(part)
+	return t[h>>5]>>(h&31)&1 != 0
 }
 
 // touch reports whether a text may have one of the words in it.
 func (t *trigrams) touch(text string) bool {
 	for i := range len(text) - 2 {
-		if h := trigram(text, i); t[h>>5]>>(h&31)&1 != 0 {
+		if t.has([3]byte{text[i], text[i+1], text[i+2]}) {
 			return true
 		}
 	}
 	return false
 }
 
-func trigram(text string, i int) uint32 {
-	return (uint32(text[i])*0x9E5 + uint32(text[i+1])*0x3B + uint32(text[i+2])) & (1<<12 - 1)
+func hash(part [3]byte) uint32 {
+	return (uint32(part[0])*0x9E5 + uint32(part[1])*0x3B + uint32(part[2])) & (1<<12 - 1)
 }
 
 // add adds a word of column i.
@@ -167,10 +176,20 @@ func (s spelled) readings() []string {
 }
 
 // foldWords maps variants of words to one form: "Vingt-et-un" to "vingt et un".
-func foldWords(words string) string { return wordFolder.Replace(strings.ToLower(words)) }
+func foldWords(words string) string { return strings.Map(foldRune, words) }
 
-var wordFolder = strings.NewReplacer("-", " ", "\u00a0", " ", "\u202f", " ", "ʼ", " ", "'", " ", "’", " ", "\u00ad", "",
-	"ş", "ș", "ţ", "ț", "إ", "ا", "أ", "ا", "آ", "ا", "ё", "е", "ς", "σ")
+func foldRune(r rune) rune {
+	if r = unicode.ToLower(r); r >= 'a' && r <= 'z' || r >= 'а' && r <= 'я' {
+		return r
+	}
+	if to, known := folded[r]; known {
+		return to
+	}
+	return r
+}
+
+var folded = map[rune]rune{'-': ' ', '\u00a0': ' ', '\u202f': ' ', 'ʼ': ' ', '\'': ' ', '’': ' ', '\u00ad': -1,
+	'ş': 'ș', 'ţ': 'ț', 'إ': 'ا', 'أ': 'ا', 'آ': 'ا', 'ё': 'е', 'ς': 'σ'}
 
 // spelled reads the longest number in words that starts at i: "vingt et un" is not 20. end is i if there is no number.
 func (l *lexicon) spelled(text string, i int) (word spelled, end int) {
@@ -195,7 +214,7 @@ func letters(text string, i, most int) int {
 	end := i
 	for end < len(text) && end-i < most {
 		c, n := char.Decode(text, end)
-		if !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\u00ad' {
+		if !char.IsPlainLetter(c) && !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\u00ad' {
 			break
 		}
 		end += n

@@ -272,11 +272,11 @@ func (r *reader) roman() (value string, end int) {
 		end++
 	}
 	letters := r.text[r.pos:end]
-	n := romanValue(letters)
-	if len(letters) == 1 && !r.isNumbered(end) {
+	if len(letters) == 1 && (char.OneOf(letters[0], "LCDM") || !r.isNumbered(end)) {
 		return "", r.pos
 	}
-	if n == 0 || len(letters) == 1 && char.OneOf(letters[0], "LCDM") {
+	n := romanValue(letters)
+	if n == 0 {
 		return "", r.pos
 	}
 	if next, _ := char.Decode(r.text, end); unicode.IsLetter(next) {
