@@ -22,19 +22,17 @@ import (
 // are the runs of letters in scripts that are not those of the language.
 func (s Sentence) withWords(lang string, foreign [][2]int) Sentence {
 	words, known := letterWords[lang]
-	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known, foreign: foreign,
-		tokens: make([]token, 0, 1+len(s.Text)/usualToken)}
+	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), letters: words, known: known, foreign: foreign}
 	for e.pos < len(e.text) {
 		e.looks.Past(1)
-		e.token()
+		if !e.words() {
+			e.token()
+		}
 	}
 	e.join()
 	s.Spans = e.merged()
 	return s
 }
-
-// usualToken is the number of bytes of a token and the space behind it in most languages.
-const usualToken = 6
 
 // letterWords are the one-letter words of the languages for which they are known. Languages of other scripts have none in ASCII.
 var letterWords = map[string]string{
@@ -43,18 +41,19 @@ var letterWords = map[string]string{
 }
 
 type expressions struct {
-	text   string
-	looks  *char.Looks
-	lang   string
-	form   Format
-	spans  []Span // of the sentence
-	whole  map[int]bool
-	words  string // one-letter words of lang
-	known  bool   // whether words is complete
-	pos    int
-	next   int // number of the first span that does not end before pos
-	tokens []token
-	more   []Span // spans to add
+	text    string
+	looks   *char.Looks
+	lang    string
+	form    Format
+	spans   []Span // of the sentence
+	whole   map[int]bool
+	letters string // one-letter words of lang
+	known   bool   // whether letters is complete
+	pos     int
+	next    int     // number of the first span that does not end before pos
+	tokens  []token // without plain words that stand between other plain words
+	word    token   // the last plain word, unless it is in tokens
+	more    []Span  // spans to add
 
 	foreign   [][2]int // the runs of letters in other scripts that do not end before pos
 	isForeign bool     // whether the token has some

@@ -95,7 +95,54 @@ func (e *expressions) isApart(span Span) bool {
 }
 
 func (e *expressions) add(start, end int, kind tokenKind) {
-	e.tokens = append(e.tokens, token{start, end, kind})
+	n := len(e.tokens)
+	if kind == wordToken && (n == 0 || e.tokens[n-1].kind == wordToken) && strings.IndexByte(e.text[start:end], '/') < 0 {
+		e.word = token{start, end, kind}
+		return
+	}
+	if e.word.end > 0 && kind != wordToken {
+		e.tokens = append(e.tokens, e.word)
+	}
+	e.tokens, e.word = append(e.tokens, token{start, end, kind}), token{}
+}
+
+// words moves behind the white space and the plain words here, and reports whether there are any. Most tokens are such words, which
+// need no other rule.
+func (e *expressions) words() bool {
+	start, end := e.pos, len(e.text)
+	if e.next < len(e.spans) {
+		end = e.spans[e.next].Start
+	}
+	for len(e.foreign) > 0 && e.foreign[0][1] <= e.pos {
+		e.foreign = e.foreign[1:]
+	}
+	if len(e.foreign) > 0 {
+		end = min(end, e.foreign[0][0])
+	}
+	if e.next > 0 && e.spans[e.next-1].End == e.pos { // a word may go on behind a tag
+		return false
+	}
+	for e.pos < end && e.pos-start < char.BetweenLooks {
+		if isASCIISpace(e.text[e.pos]) {
+			e.pos++
+			continue
+		}
+		from, to, size, sure := wordIn(e.text[e.pos:end])
+		if size == 0 || e.pos+size == end && end < len(e.text) {
+			break
+		}
+		kind := wordToken
+		if raw := e.text[e.pos : e.pos+size]; !sure {
+			if strings.ContainsAny(raw[to:], "'’") { // which may belong to the word
+				from, to = coreOf(raw)
+			}
+			kind = e.wordKind(raw[from:to], raw)
+		}
+		e.add(e.pos+from, e.pos+to, kind)
+		e.pos += size
+	}
+	e.looks.Past(e.pos - start)
+	return e.pos > start
 }
 
 func (e *expressions) hold(start, end int) {
@@ -161,15 +208,6 @@ func (e *expressions) isFree(start, end int) bool {
 // read adds the token of bytes [start, end), which contain spans.
 func (e *expressions) read(start, end int, spans []Span) {
 	raw := e.text[start:end]
-	if n := plainWordIn(raw); n > 0 && len(spans) == 0 {
-		e.add(start, start+n, wordToken)
-		return
-	}
-	if len(spans) == 0 && !e.isForeign && isPlainProse(raw) && !e.isPartOfWord(start, end, 0) {
-		from, to := coreOf(raw)
-		e.add(start+from, start+to, e.wordKind(raw[from:to], raw))
-		return
-	}
 	if n := noteBehind(e.looks, raw); n > 0 {
 		e.read(start, end-n, slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n }))
 		e.add(end-n, end, heldToken)
@@ -236,61 +274,65 @@ func (e *expressions) read(start, end int, spans []Span) {
 	}
 }
 
-// plainWordIn returns the length of the word of small ASCII letters, perhaps with a capital, that is all of a token but its
-// punctuation, or 0. Most tokens are such words, which need no other rule.
-func plainWordIn(token string) (n int) {
-	vowels := false
-	for n < len(token) && (isASCIILower(token[n]) || n == 0 && char.IsASCIILetter(token[n])) {
-		vowels = vowels || char.OneOf(token[n], "aeiouyAEIOUY")
-		n++
+// wordIn returns the range of the word in the token that starts a text, and the length of the token, if it is one word, with an
+// apostrophe or hyphens, and at most the usual punctuation around it: isProse, after all of its forms, is true for it, and no rule
+// holds anything of it. size is 0 for other tokens. sure reports whether the letters tell that it is a word, and neither a name nor a
+// letter by itself.
+func wordIn(text string) (from, to, size int, sure bool) {
+	if r, n := char.Decode(text, 0); !char.IsPlainLetter(r) && char.OneOfRunes(r, "\"“„‘«‹¿¡") {
+		from = n
 	}
-	if n < 2 || !vowels || len(token) > n+1 || len(token) > n && !char.OneOf(token[n], ".,;:!?") {
-		return 0
+	lower, vowel := false, false
+	letters, capitals, start := 0, 0, from // of the word, or of its part behind a hyphen or apostrophe
+	sign := rune(0)                        // before the part
+	for to = from; ; {
+		for to < len(text) && isASCIILower(text[to]) && capitals < 2 {
+			lower, vowel = true, vowel || isVowel(text[to])
+			letters++
+			to++
+		}
+		r, n := char.Decode(text, to)
+		switch isLetter := char.IsPlainLetter(r) && r < 0x2000 && r != 'ŋ'; {
+		case isLetter:
+			isUpper := unicode.IsUpper(r)
+			if isUpper && (letters > capitals || letters == 0 && sign == '-') || !isUpper && capitals > 1 {
+				return 0, 0, 0, false
+			}
+			if letters++; isUpper {
+				capitals++
+			}
+			lower, vowel = lower || !isUpper, vowel || r >= utf8.RuneSelf || isVowel(byte(r))
+		case letters > 0 && (r == '\'' || r == '’' || r == '-') && char.IsPlainLetter(char.First(text[to+n:])):
+			if r == '-' && (letters < 2 || sign == '-' && to-start < 2) {
+				return 0, 0, 0, false
+			}
+			letters, capitals, start, sign = 0, 0, to+n, r
+		case letters > 1 || letters == 1 && (sign == '\'' || sign == '’' || sign == 0 && from == 0):
+			for size = to; size < len(text) && size-to <= longestEnd && !isASCIISpace(text[size]); {
+				size++
+			}
+			if size > to && !usualEnds[text[to:size]] {
+				return 0, 0, 0, false
+			}
+			return from, to, size, lower && vowel && (letters > 1 || sign != 0) && (size == to || !strings.ContainsAny(text[to:size], "'’"))
+		default:
+			return 0, 0, 0, false
+		}
+		to += n
 	}
-	return n
 }
 
-// isPlainProse reports whether a token is one word with an apostrophe or hyphens and at most the usual punctuation around it: words
-// for which isProse, after all of its forms, is true, and for which no rule before it holds anything.
-func isPlainProse(token string) bool {
-	r, at := char.Decode(token, 0)
-	quoted := char.OneOfRunes(r, "\"“„‘«‹¿¡")
-	if !quoted {
-		at = 0
-	}
-	letters, capitals, start := 0, 0, at // of the word, or of its part behind a hyphen or apostrophe
-	sign := rune(0)                      // before the part
-	for {
-		var n int
-		r, n = char.Decode(token, at)
-		switch isLetter := char.IsPlainLetter(r) && r < 0x2000 && r != 'ŋ'; {
-		case isLetter && unicode.IsUpper(r):
-			if letters > capitals || letters == 0 && sign == '-' {
-				return false
-			}
-			capitals++
-			letters++
-		case isLetter:
-			if capitals > 1 {
-				return false
-			}
-			letters++
-		case letters > 0 && (r == '\'' || r == '’' || r == '-') && char.IsPlainLetter(char.First(token[at+n:])):
-			if r == '-' && (letters < 2 || sign == '-' && at-start < 2) {
-				return false
-			}
-			letters, capitals, start, sign = 0, 0, at+n, r
-		default:
-			isWord := letters > 1 || letters == 1 && (sign == '\'' || sign == '’' || sign == 0 && !quoted)
-			return isWord && usualEnds[token[at:]]
-		}
-		at += n
-	}
+// isVowel reports whether an ASCII letter is a vowel.
+func isVowel(c byte) bool {
+	return c|0x20 == 'a' || c|0x20 == 'e' || c|0x20 == 'i' || c|0x20 == 'o' || c|0x20 == 'u' || c|0x20 == 'y'
 }
+
+// longestEnd is the maximum length in bytes of usualEnds.
+const longestEnd = len(".”")
 
 // usualEnds is the punctuation behind words.
 var usualEnds = func() map[string]bool {
-	set := map[string]bool{"": true}
+	set := map[string]bool{":": true}
 	for _, sign := range []string{".", ",", ";", "!", "?"} {
 		set[sign] = true
 		for _, quote := range []string{`"`, "”", "»", "’", "'"} {
@@ -480,7 +522,7 @@ func (e *expressions) wordKind(core, raw string) tokenKind {
 
 // isLetterWord reports whether a letter may be a word.
 func (e *expressions) isLetterWord(letter string) bool {
-	return !e.known || strings.Contains(e.words, strings.ToLower(letter))
+	return !e.known || strings.Contains(e.letters, strings.ToLower(letter))
 }
 
 // bare returns text, which starts at byte start of the sentence, with removed in place of its spans and removedCode in place of

@@ -3,10 +3,13 @@ package markup
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/text/char"
 )
 
 var seeds = []string{
@@ -137,5 +140,68 @@ func FuzzSplitHTML(f *testing.F) {
 			}
 		}
 		require.Equal(t, text, joined.String())
+	})
+}
+
+// No recognizer matches where skip goes on.
+func FuzzSkip(f *testing.F) {
+	for _, seed := range append(seeds, "Don't www.a.b, see ISBN 97-3-5 (12) (a) e-mail: a-b http://x x.y:z \"q\" :a !=", "e-mail - -x 1\uFE0F. “a”\uFE0F…—b ＄5 „x“; '' '{ :=") {
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, isHTML bool) {
+		s := scanner{text: text, form: format(isHTML), ahead: map[string]int{}}
+		if isHTML {
+			s.tags, _ = tokenize(nil, text, HTML)
+		}
+		for s.pos < len(text) {
+			at, spans := s.pos, len(s.spans)
+			s.step()
+			if len(s.spans) > spans {
+				continue
+			}
+			for at < s.pos {
+				r, n := char.Decode(text, at)
+				if at += n; char.IsWord(r) {
+					at = char.Skip(text, at, func(r rune) bool { return char.IsWord(r) && !unicode.IsDigit(r) })
+				}
+				if at < s.pos {
+					one := scanner{text: text, form: s.form, ahead: map[string]int{}, tags: s.tags, pos: at, tail: s.tail, subtitles: s.subtitles}
+					one.step()
+					require.Empty(t, one.spans, "%q at %d", text, at)
+				}
+			}
+		}
+	})
+}
+
+// The short way for sentences of numbers and signs alone is that of all others.
+func FuzzVerifySoft(f *testing.F) {
+	for _, seed := range [][2]string{{"5 of 6", "5 sur 6"}, {"It is 5 (x).", "C'est 5."}, {"a < 5", "a 5"}, {"At 8:30.", "À 8 h 30."}, {"x - 3", "x -3 ("}, {"One 1", "  Un 1"}, {"5", ") 5"}, {"3 x", "3 “ ”"}} {
+		f.Add(seed[0], seed[1], false)
+		f.Add(seed[0], seed[1], true)
+	}
+	f.Fuzz(func(t *testing.T, source, translation string, isHTML bool) {
+		s := must(must(Parse(lasting, source, format(isHTML))).In(lasting, "en")).Between("en", "fr")
+		if len(s.Spans) == 0 || strings.Contains(source, removed) || signsIn(translation)&digit != 0 && s.markers(translation) > 0 {
+			return
+		}
+		got, err := s.verify(translation)
+		want, lost := s.verifySpans(translation)
+		require.Equal(t, lost == nil, err == nil, "%v, %v", lost, err)
+		require.Equal(t, want, got)
+	})
+}
+
+// A text without the first sign of a marker has none.
+func FuzzMarkers(f *testing.F) {
+	for _, seed := range append(seeds, "« 1 »", "Ｘ Ａ １", "x a  3", "〈２〉", "a1", "no 7") {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		count := 0
+		for _, style := range styles[:3] {
+			count += len(style.find(nil, text))
+		}
+		require.Equal(t, count, Sentence{}.markers(text))
 	})
 }

@@ -140,7 +140,8 @@ func (s *scanner) startsBlock() bool {
 
 // lineStart returns the length of a line start that is not text, or of a whole line without text.
 func (s *scanner) lineStart() (Kind, int) {
-	if !char.OneOf(s.text[s.pos], `[:#"mg `) && !char.IsASCIILetter(s.text[s.pos]) {
+	isWord, rest := char.IsASCIILetter(s.text[s.pos]), s.text[s.pos:]
+	if !isWord && !char.OneOf(rest[0], `[:#" `) || isWord && s.byte(wordPart(s.text, s.pos)) == ' ' && !strings.HasPrefix(rest, "msg") {
 		return Code, 0
 	}
 	end := s.lineEnd(s.pos)

@@ -26,7 +26,7 @@ func TestIsProse(t *testing.T) {
 		"fix/login-bug": false, "10.4.*": false, "-rf": false, "(0)30/12345": false, "\\o/": false, "{a": false, "a;b": false, "W/\"abc\"": false, "f(x)": false,
 	} {
 		text := "We have " + token + " here"
-		e := expressions{text: text, lang: "en", words: letterWords["en"], known: true}
+		e := expressions{text: text, lang: "en", letters: letterWords["en"], known: true}
 		assert.Equal(t, want, e.isProse(token, len("We have ")), token)
 	}
 }
@@ -98,11 +98,15 @@ func TestMangledTokensAreNoticed(t *testing.T) {
 // What is plain prose at the first look is prose by all rules, and no rule holds part of it.
 func FuzzPlainProse(f *testing.F) {
 	for _, seed := range []string{"word", "Word.", "“Quoted”", "\"quoted.\"", "l’homme,", "peut-être", "L'Allemagne", "d'A", "USA", "a", "«à»", "e-mail", "X-Ray", "'static", "’nd", "naïve?!",
-		"été;", "Don't", "McDonald", "I", "l'", "a-b", "ab-c", "ŋa", "µm", "\"a\"", "Straße\".", "слово", "λόγος"} {
+		"été;", "Don't", "McDonald", "I", "l'", "a-b", "ab-c", "ŋa", "µm", "\"a\"", "Straße\".", "слово", "λόγος", "note:", "e-mail:", "X-mail:", "dogs'.", "zł"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if token == "" || strings.ContainsFunc(token, unicode.IsSpace) || !isPlainProse(token) {
+		if token == "" || strings.ContainsFunc(token, unicode.IsSpace) {
+			return
+		}
+		start, end, size, sure := wordIn(token)
+		if size != len(token) {
 			return
 		}
 		e := expressions{text: token}
@@ -112,6 +116,10 @@ func FuzzPlainProse(f *testing.F) {
 		from, to := coreOf(token)
 		core := token[from:to]
 		assert.True(t, hasLetter(core))
+		if sure {
+			assert.Equal(t, core, token[start:end])
+			assert.Equal(t, wordToken, e.wordKind(core, token))
+		}
 		assert.False(t, strings.ContainsFunc(core, isCodeSign))
 	})
 }

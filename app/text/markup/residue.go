@@ -23,7 +23,7 @@ type check struct {
 // run returns the first error of symbols, acronyms and brackets. translation are the signs of the translation.
 func (c check) run(translation signSet) error {
 	source := signsIn(c.source)
-	if len(c.sentence.Spans) > 0 || (source|translation)&counted != 0 {
+	if (source|translation)&counted != 0 || slices.ContainsFunc(c.sentence.Spans, func(s Span) bool { return s.Kind == Sign || s.Kind == Code }) {
 		if err := c.symbols(); err != nil {
 			return err
 		}
@@ -48,12 +48,13 @@ const (
 	capitals                      // two capitals in a row
 	digit
 	brace
-	capital // the last character
+	starting // signs with which tags, placeholders, addresses and Markdown start
+	capital  // the last character
 )
 
 // asciiSigns are the signSets of ASCII.
 var asciiSigns = func() (table [utf8.RuneSelf]signSet) {
-	for c, set := range map[string]signSet{signs: counted, `()[]\`: enclosing, "{}": brace, digits: digit, upperCase: capital} {
+	for c, set := range map[string]signSet{signs: counted, `()[]\`: enclosing, "{}": brace, digits: digit, upperCase: capital, signs + "%$:": starting} {
 		for i := range len(c) {
 			table[c[i]] |= set
 		}

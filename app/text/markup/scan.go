@@ -177,13 +177,82 @@ func (s *scanner) matchWord() (Kind, int) {
 	return 0, 0
 }
 
-// skip moves behind the letters that start here, or behind one other character. It stops at a digit, which may start a number.
+func isASCIISpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// skip moves behind the letters that start here, or behind one other character. It stops at a digit, which may start a number. It
+// goes on over the words and signs of a line that no recognizer needs to look at.
 func (s *scanner) skip() {
-	r, n := char.Decode(s.text, s.pos)
-	s.pos += n
-	if char.IsWord(r) {
-		s.pos = char.Skip(s.text, s.pos, func(r rune) bool { return char.IsWord(r) && !unicode.IsDigit(r) })
+	at := s.pos
+	r, n := char.Decode(s.text, at)
+	if s.pos += n; char.IsWord(r) {
+		s.pos = wordPart(s.text, s.pos)
 	}
+	for r != '\n' && s.pos < len(s.text) && s.pos-at < char.BetweenLooks {
+		c, end := s.text[s.pos], s.pos+1
+		switch next := s.byte(end); {
+		case char.IsASCIILetter(c):
+			if end = wordPart(s.text, end); !s.endsProse(end) {
+				return
+			}
+		case c >= utf8.RuneSelf:
+			var r rune
+			r, n = char.Decode(s.text, s.pos)
+			if end = s.pos + n; char.IsPlainLetter(r) && char.IsWord(r) {
+				end = wordPart(s.text, end)
+			} else if !char.IsPlainLetter(r) && (!isWideSign(r) || strings.HasPrefix(s.text[end:], string(emojiStyle))) {
+				return
+			}
+		case !inert[c][next&^utf8.RuneSelf] && (c != '-' || !char.IsASCIILetter(s.text[s.pos-1]) || !char.IsASCIILetter(next)), c == '"' && s.pos == s.tail:
+			return
+		}
+		s.pos = end
+	}
+}
+
+// wordPart returns the end of the letters and marks from byte i on.
+func wordPart(text string, i int) int {
+	for i < len(text) && char.IsASCIILetter(text[i]) {
+		i++
+	}
+	if i == len(text) || text[i] < utf8.RuneSelf {
+		return i
+	}
+	return char.Skip(text, i, func(r rune) bool { return char.IsWord(r) && !unicode.IsDigit(r) })
+}
+
+// endsProse reports whether the word that ends at byte i cannot be part of a URL or an identifier.
+func (s *scanner) endsProse(i int) bool {
+	if s.byte(i) == '.' {
+		i++
+	}
+	switch c := s.byte(i); {
+	case c == ' ':
+		return !char.IsASCIIDigit(s.byte(i + 1)) // ISBN 9
+	case c >= utf8.RuneSelf:
+		return s.text[i-1] != '.'
+	default:
+		return !char.IsIdent(c) && !char.OneOf(c, "+.-:")
+	}
+}
+
+// inert tells for a sign and seven bits of the byte behind it that no recognizer matches there.
+var inert = func() (table [utf8.RuneSelf][utf8.RuneSelf]bool) {
+	for _, signs := range [...]struct{ all, unless string }{
+		{" ,.;?)/", ""}, {`"`, ""}, {"'", "{}'"}, {"!", "[="}, {":", upperCase + lowerCase + "="}, {"(", digits},
+	} {
+		for i := range len(signs.all) {
+			for next := range table {
+				table[signs.all[i]][next] = !char.OneOf(byte(next), signs.unless)
+			}
+		}
+	}
+	table['-'][' '] = true
+	return table
+}()
+
+// isWideSign reports whether r is punctuation outside ASCII.
+func isWideSign(r rune) bool {
+	return r >= '‐' && r <= '‟' || r >= '、' && r <= '】' || char.OneOfRunes(r, "«»…！（），：；？")
 }
 
 // find returns the first position of what at or after from, or -1. For each what, from must not decrease from call to call.

@@ -26,7 +26,8 @@ func (s Sentence) verify(translation string) (string, error) {
 			return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
 		}
 	}
-	if len(s.Spans) == 0 {
+	// Numbers and signs alone are left to the model, so that only their values are compared.
+	if len(s.Spans) == 0 || in&starting == 0 && s.AsIs() && !s.HasTerms() && strings.TrimSpace(translation) == translation {
 		if in&brace != 0 && s.unexpected(translation) > 0 {
 			return "", fmt.Errorf("%w: a span came in that was not in the sentence", ErrLost)
 		}
@@ -38,7 +39,11 @@ func (s Sentence) verify(translation string) (string, error) {
 		}
 		return s.format.Escape(translation), nil
 	}
-	// The sentence is treated as masked, with each span as its own marker.
+	return s.verifySpans(translation)
+}
+
+// verifySpans treats the sentence as masked, with each span as its own marker.
+func (s Sentence) verifySpans(translation string) (string, error) {
 	m := Masked{sentence: s, to: len(s.Text), last: len(s.Spans)}
 	waiting := map[string][]int{} // from span texts to the numbers of their groups
 	for i, span := range s.Spans {
@@ -86,6 +91,9 @@ func (s Sentence) compareNumbers(source, translation string) error {
 // markers counts markers of the styles that do not occur in ordinary text.
 func (s Sentence) markers(text string) int {
 	count := 0
+	if !strings.ContainsAny(text, "[［⟦【〔〚「XxＸｘ<＜〈《‹«") { // as in most texts
+		return 0
+	}
 	for _, style := range styles {
 		if style.open != "#" {
 			count += len(style.find(s.looks, text))

@@ -31,9 +31,13 @@ func (s Sentence) Whole(ctx context.Context) (Sentence, error) {
 // softHyphen and zeroWidthSpace mark possible line breaks in a word.
 const softHyphen, zeroWidthSpace = '\u00ad', '\u200b'
 
+func hasHints(text string) bool {
+	return strings.ContainsRune(text, softHyphen) || strings.ContainsRune(text, zeroWidthSpace)
+}
+
 // Undivided returns text without hints for hyphenation in its words. before is the character before the text.
 func Undivided(text string, before rune) string {
-	if !strings.ContainsRune(text, softHyphen) && !strings.ContainsRune(text, zeroWidthSpace) {
+	if !hasHints(text) {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
@@ -51,7 +55,7 @@ func Undivided(text string, before rune) string {
 // and the ends of the text, where they mark no break in a word.
 func WithoutStray(text string) string {
 	const zeroWidth, edges = "\u200b\u2060\ufeff", ".,;:!?…\"'”’»()[]“«。、！？"
-	if !strings.ContainsAny(text, zeroWidth) || !hasLetter(text) {
+	if !strings.ContainsRune(text, '\u200b') && !strings.ContainsRune(text, '\u2060') && !strings.ContainsRune(text, '\ufeff') || !hasLetter(text) {
 		return text
 	}
 	isEdge := func(r rune) bool { return unicode.IsSpace(r) || char.OneOfRunes(r, edges+zeroWidth) }
@@ -68,6 +72,9 @@ func WithoutStray(text string) string {
 
 // withoutHints returns the sentence without hints for hyphenation in its words.
 func (s Sentence) withoutHints() Sentence {
+	if !hasHints(s.Text) {
+		return s
+	}
 	var out strings.Builder
 	var spans []Span
 	at, before := 0, ' '
@@ -117,8 +124,16 @@ func GoesOn(before, next string) bool {
 	return char.IsWord(a) && char.IsWord(b) && !(unicode.IsLower(a) && unicode.IsUpper(b))
 }
 
+// hasTags reports whether the sentence has tags or Markdown marks.
+func (s Sentence) hasTags() bool {
+	return slices.ContainsFunc(s.Spans, func(span Span) bool { return isTagKind(span.Kind) })
+}
+
 // withFormulas makes one span of each formula, and of each empty pair.
 func (s Sentence) withFormulas() Sentence {
+	if !s.hasTags() {
+		return s
+	}
 	var spans []Span
 	for i := 0; i < len(s.Spans); i++ {
 		s.looks.Past(1)
@@ -222,6 +237,9 @@ func wordEnd(text string, at int) int { return char.Skip(text, at, char.IsWord) 
 
 // withWholeWords moves the ends of pairs out of words.
 func (s Sentence) withWholeWords() Sentence {
+	if !s.hasTags() {
+		return s
+	}
 	pairs := s.wholePairs()
 	other := make(map[int]int, 2*len(pairs)) // from each end of a pair to its other end
 	opened := map[int]int{}
