@@ -18,11 +18,14 @@ func Sentences(ctx context.Context, text, from string, format Format) ([]markup.
 	return layOut(ctx, units)
 }
 
+// oneTry is a request without other strategies.
+var oneTry = &routing{req: Request{Once: true}}
+
 // Check examines a translation of a sentence as if a model had decoded it once; the translation may come from elsewhere.
 // Languages are codes. Check returns the flags that depend on the texts alone: Loop and Truncated depend on tokens. lost is the
 // reason for MarkupLost.
 func Check(ctx context.Context, source markup.Sentence, translation, from, to string) (flags Flags, lost, err error) {
-	c, x := &codec{ctx: ctx, routing: &routing{req: Request{Once: true}}}, &sentence{}
+	c, x := &codec{ctx: ctx, routing: oneTry}, &sentence{}
 	if err := c.begin(x, &step{from: from, to: to}, source); err != nil {
 		return 0, nil, err
 	}

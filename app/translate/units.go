@@ -197,11 +197,11 @@ func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piec
 		if err != nil {
 			return nil, err
 		}
-		for _, piece := range found {
-			piece.Text = text.Text[at : at+len(piece.Text)]
+		for i, piece := range found {
+			found[i].Text = text.Text[at : at+len(piece.Text)]
 			at += len(piece.Text)
-			pieces = append(pieces, piece)
 		}
+		pieces = append(pieces, found...)
 	}
 	return pieces, nil
 }
@@ -273,33 +273,47 @@ func divide(ctx context.Context, text markup.Sentence, pieces []segment.Piece) (
 }
 
 func divideLooking(looks *char.Looks, text markup.Sentence, pieces []segment.Piece) (divided []segment.Piece, sentences []markup.Sentence) {
-	keep := func(text markup.Sentence) {
-		if text.Text != "" {
-			divided = append(divided, segment.Piece{Text: text.Original()})
+	divided, sentences = make([]segment.Piece, 0, len(pieces)), make([]markup.Sentence, 0, 1+len(pieces)/2)
+	keep := func(from, to int) {
+		if from < to {
+			divided = append(divided, segment.Piece{Text: text.Slice(from, to).Original()})
 		}
 	}
 	kept, start, end, translate := 0, 0, 0, false // text[kept:start] stays as it is
+	next := 0                                     // the first span that does not end before end
 	for i, piece := range pieces {
 		looks.Past(len(piece.Text))
 		end += len(piece.Text)
 		at := end
 		translate = translate || piece.Sentence
-		if i+1 < len(pieces) {
-			at = max(start, text.Opened(end))
+		for next < len(text.Spans) && text.Spans[next].End < end {
+			next++
 		}
-		if text.Inside(at) {
+		if next < len(text.Spans) && text.Spans[next].Start < end {
+			if i+1 < len(pieces) {
+				at = max(start, text.Opened(end))
+			}
+			if text.Inside(at) {
+				continue
+			}
+		}
+		if !translate {
+			start = at
 			continue
 		}
-		if piece := text.Slice(start, at); translate && (!piece.Blank() || piece.IsWritten()) {
+		if piece := text.Slice(start, at); !piece.Blank() || piece.IsWritten() {
 			from, to := text.Trimmed(start, at)
-			keep(text.Slice(kept, from))
-			sentences = append(sentences, text.Slice(from, to))
+			keep(kept, from)
+			if from > start || to < at {
+				piece = text.Slice(from, to)
+			}
+			sentences = append(sentences, piece)
 			divided = append(divided, segment.Piece{Text: text.Text[from:to], Sentence: true})
 			kept = to
 		}
 		start, translate = at, false
 	}
-	keep(text.Slice(kept, start))
+	keep(kept, start)
 	return divided, sentences
 }
 
