@@ -25,6 +25,12 @@ static void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Pr
 
 INLINE int64_t row_of(const Query *q, int64_t t) { return q->history ? q->history[t] : q->row; }
 
+enum {
+  TOGETHER = 4,  // tokens whose values are added together
+  AHEAD = 4,     // tokens
+  ALIKE = 4,     // queries that are processed together if they attend to the same tokens, as the beams of a sentence mostly do
+};
+
 // Storage formats of keys and values.
 typedef enum { SINGLE, HALF } Format;
 
@@ -37,32 +43,48 @@ INLINE float load_one(const char *p, int64_t i, Format f) {
   return f != SINGLE ? half_to_float(((const uint16_t *)p)[i]) : ((const float *)p)[i];
 }
 
-// fetch prefetches the numbers from element `from` on of a key or value that will be needed soon; null is none. A large prefetch
-// would make the CPU wait for memory, so each head fetches its share.
-INLINE void fetch(const char *p, int64_t from, int64_t count, Format f) {
+// Ahead are keys or values that will be needed soon.
+typedef struct {
+  const char *at[ALIKE * TOGETHER];
+  int64_t count;
+} Ahead;
+
+// fetch prefetches the numbers from element `from` on. A large prefetch would make the CPU wait for memory, so each head fetches
+// its share.
+INLINE void fetch(const Ahead *ahead, int64_t from, int64_t count, Format f) {
   int64_t size = f == SINGLE ? 4 : 2;
-  for (int64_t i = 0; p && i < count * size; i += 64) __builtin_prefetch(p + from * size + i);
+  for (int64_t j = 0; j < ahead->count; j++)
+    for (int64_t i = 0; i < count * size; i += 64) __builtin_prefetch(ahead->at[j] + from * size + i);
 }
 
-// score_token writes the scores of a token's keys for up to LANES heads, from element `at` on, one head per lane. The other lanes
-// are 0.
-INLINE void score_token(vf *scores, const float *q, const char *key, const char *ahead, int64_t at, int64_t heads, int64_t dim, Format f) {
-  vf parts[LANES * PARTS];
+// score_token writes the scores of a token's keys for up to LANES heads, from element `at` on, one head per lane, of n queries that
+// attend to the same keys. The other lanes are 0.
+INLINE void score_token(vf (*scores)[PARTS], const Query *queries, int64_t n, const char *key, const Ahead *ahead, int64_t at,
+                        int64_t heads, int64_t dim, Format f) {
+  vf parts[ALIKE][LANES * PARTS];
   for (int64_t b = 0; b < LANES; b++) {
-    vf acc[PARTS] = {};
+    vf acc[ALIKE][PARTS];
+    UNROLL for (int64_t w = 0; w < n; w++) EACH_PART acc[w][p] = (vf){};
     int64_t i = 0, first = at + b * dim;
     if (b < heads) {
       fetch(ahead, first, dim, f);
       for (; i + LANES <= dim; i += LANES)
-        EACH_PART acc[p] += load(q + first + i + p * NATIVE) * load_any(key, first + i + p * NATIVE, f);
-      float rest = 0;
-      for (; i < dim; i++) rest += q[first + i] * load_one(key, first + i, f);
-      if (dim % LANES) acc[0] += (vf){rest};
+        EACH_PART {
+          vf k = load_any(key, first + i + p * NATIVE, f);
+          UNROLL for (int64_t w = 0; w < n; w++) acc[w][p] += load(queries[w].q + first + i + p * NATIVE) * k;
+        }
+      for (int64_t w = 0; dim % LANES && w < n; w++) {
+        float rest = 0;
+        for (int64_t j = i; j < dim; j++) rest += queries[w].q[first + j] * load_one(key, first + j, f);
+        acc[w][0] += (vf){rest};
+      }
     }
-    EACH_PART parts[b * PARTS + p] = acc[p];
+    UNROLL for (int64_t w = 0; w < n; w++) EACH_PART parts[w][b * PARTS + p] = acc[w][p];
   }
-  sums(parts);
-  EACH_PART scores[p] = parts[p];
+  UNROLL for (int64_t w = 0; w < n; w++) {
+    sums(parts[w]);
+    EACH_PART scores[w][p] = parts[w][p];
+  }
 }
 
 // softmax_heads converts the scores of n tokens to weights that add up to 1 for each head, one head per lane.
@@ -80,24 +102,30 @@ INLINE void softmax_heads(float *scores, int64_t n) {
   }
 }
 
-enum {
-  TOGETHER = 4,  // tokens whose values are added together
-  AHEAD = 4,     // tokens
-};
-
-// add_values adds the weighted values of count tokens to out.
-INLINE void add_values(float *out, const char *const *values, const char *const *ahead, const float *weights, int64_t count,
-                       int64_t at, int64_t heads, int64_t dim, Format f) {
+// add_values adds the weighted values of count tokens to the outputs of n queries that attend to the same ones. The weights of a
+// query are `stride` after those of the one before.
+INLINE void add_values(const Query *queries, int64_t n, const char *const *values, const Ahead *ahead, const float *weights,
+                       int64_t stride, int64_t count, int64_t at, int64_t heads, int64_t dim, Format f) {
   for (int64_t b = 0; b < heads; b++) {
+    float *out[ALIKE], by[ALIKE][TOGETHER];  // copies, which no store to out may change
     int64_t i = 0, first = at + b * dim;
-    for (int64_t j = 0; j < TOGETHER; j++) fetch(ahead[j], first, dim, f);
+    fetch(ahead, first, dim, f);
+    UNROLL for (int64_t w = 0; w < n; w++) {
+      out[w] = queries[w].out + first;
+      UNROLL for (int64_t j = 0; j < TOGETHER; j++) by[w][j] = j < count ? weights[w * stride + j * LANES + b] : 0;
+    }
     for (; i + NATIVE <= dim; i += NATIVE) {
-      vf sum = load(out + first + i);
-      for (int64_t j = 0; j < count; j++) sum += load_any(values[j], first + i, f) * weights[j * LANES + b];
-      store(out + first + i, sum);
+      vf v[TOGETHER];
+      UNROLL for (int64_t j = 0; j < count; j++) v[j] = load_any(values[j], first + i, f);
+      UNROLL for (int64_t w = 0; w < n; w++) {
+        vf sum = load(out[w] + i);
+        UNROLL for (int64_t j = 0; j < count; j++) sum += v[j] * by[w][j];
+        store(out[w] + i, sum);
+      }
     }
     for (; i < dim; i++)
-      for (int64_t j = 0; j < count; j++) out[first + i] += load_one(values[j], first + i, f) * weights[j * LANES + b];
+      for (int64_t w = 0; w < n; w++)
+        for (int64_t j = 0; j < count; j++) out[w][i] += load_one(values[j], first + i, f) * by[w][j];
   }
 }
 
@@ -112,11 +140,22 @@ INLINE const char *token_of(Tokens a, int64_t w, int64_t t) {
   return token_at(a.m, a.layer, row_of(&a.queries[w], t), t + a.value * a.m.capacity);
 }
 
-// ahead_of returns the place of token t of query w, or null if there is none, or if the query before needs the same one.
-INLINE const char *ahead_of(Tokens a, int64_t w, int64_t t) {
+// add_ahead adds token t of query w to those ahead, unless there is none, or the query before needs the same one.
+INLINE void add_ahead(Ahead *ahead, Tokens a, int64_t w, int64_t t) {
   const Query *q = &a.queries[w];
-  if (t >= q->length || (w > 0 && t < q[-1].length && row_of(q, t) == row_of(q - 1, t))) return 0;
-  return token_of(a, w, t);
+  if (t >= q->length || (w > 0 && t < q[-1].length && row_of(q, t) == row_of(q - 1, t))) return;
+  ahead->at[ahead->count++] = token_of(a, w, t);
+}
+
+// alike returns ALIKE if so many queries from w on, of n, attend to the same `count` tokens from t on, otherwise 1.
+INLINE int64_t alike(const Query *queries, int64_t w, int64_t n, int64_t t, int64_t count) {
+  if (w + ALIKE > n) return 1;
+  for (int64_t v = w; v < w + ALIKE; v++) {
+    if (t + count > queries[v].length) return 1;
+    for (int64_t j = t; j < t + count; j++)
+      if (row_of(&queries[v], j) != row_of(&queries[w], j)) return 1;
+  }
+  return ALIKE;
 }
 
 // bias_of returns the biases of the scores of up to LANES heads, from head `from` on, at a distance.
@@ -134,17 +173,29 @@ INLINE void attend_heads(Memory m, int64_t layer, Heads h, const Query *queries,
   // The outer loop is over tokens, the inner one over queries: beams share most of their history, so a token's keys are read from
   // memory once for all of them.
   for (int64_t t = 0; t < longest; t++) {
-    for (int64_t w = 0; w < n; w++) {
-      const Query *q = &queries[w];
-      if (t >= q->length) continue;
-      const char *ahead = ahead_of(keys, w, t + AHEAD);
-      if (t + AHEAD >= longest) ahead = ahead_of(values, w, t + AHEAD - longest);
-      vf score[PARTS];
-      score_token(score, q->q, token_of(keys, w, t), ahead, at, heads, dim, f);
-      const float *bias = h.bias ? bias_of(h, q->length - 1 - t, from) : 0;
-      EACH_PART {
-        if (bias) score[p] += load_some(bias + p * NATIVE, heads - p * NATIVE);
-        store(scores + (w * longest + t) * LANES + p * NATIVE, score[p]);
+    for (int64_t w = 0, some; w < n; w += some) {
+      some = 1;
+      if (t >= queries[w].length) continue;
+      some = alike(queries, w, n, t, 1);
+      const char *key = token_of(keys, w, t);
+      Ahead ahead = {.count = 0};
+      for (int64_t i = 0; i < some; i++) {
+        if (t + AHEAD < longest)
+          add_ahead(&ahead, keys, w + i, t + AHEAD);
+        else
+          add_ahead(&ahead, values, w + i, t + AHEAD - longest);
+      }
+      vf score[ALIKE][PARTS];
+      if (some == ALIKE)
+        score_token(score, queries + w, ALIKE, key, &ahead, at, heads, dim, f);
+      else
+        score_token(score, queries + w, 1, key, &ahead, at, heads, dim, f);
+      for (int64_t i = 0; i < some; i++) {
+        const float *bias = h.bias ? bias_of(h, queries[w + i].length - 1 - t, from) : 0;
+        EACH_PART {
+          if (bias) score[i][p] += load_some(bias + p * NATIVE, heads - p * NATIVE);
+          store(scores + ((w + i) * longest + t) * LANES + p * NATIVE, score[i][p]);
+        }
       }
     }
   }
@@ -153,17 +204,21 @@ INLINE void attend_heads(Memory m, int64_t layer, Heads h, const Query *queries,
     memset(queries[w].out + at, 0, heads * dim * sizeof(float));
   }
   for (int64_t t = 0; t < longest; t += TOGETHER) {
-    for (int64_t w = 0; w < n; w++) {
-      const Query *q = &queries[w];
+    for (int64_t w = 0, some; w < n; w += some) {
       const float *weights = scores + (w * longest + t) * LANES;
-      const char *here[TOGETHER] = {0}, *ahead[TOGETHER];
-      int64_t count = q->length - t < TOGETHER ? q->length - t : TOGETHER;
-      for (int64_t j = 0; j < TOGETHER; j++) ahead[j] = ahead_of(values, w, t + j + AHEAD);
+      const char *here[TOGETHER] = {0};
+      Ahead ahead = {.count = 0};
+      int64_t count = queries[w].length - t < TOGETHER ? queries[w].length - t : TOGETHER, stride = longest * LANES;
+      some = alike(queries, w, n, t, TOGETHER);
+      for (int64_t i = 0; i < some; i++)
+        for (int64_t j = 0; j < TOGETHER; j++) add_ahead(&ahead, values, w + i, t + j + AHEAD);
       for (int64_t j = 0; j < count; j++) here[j] = token_of(values, w, t + j);
-      if (count == TOGETHER)
-        add_values(q->out, here, ahead, weights, TOGETHER, at, heads, dim, f);
+      if (some == ALIKE)
+        add_values(queries + w, ALIKE, here, &ahead, weights, stride, TOGETHER, at, heads, dim, f);
+      else if (count == TOGETHER)
+        add_values(queries + w, 1, here, &ahead, weights, stride, TOGETHER, at, heads, dim, f);
       else if (count > 0)
-        add_values(q->out, here, ahead, weights, count, at, heads, dim, f);
+        add_values(queries + w, 1, here, &ahead, weights, stride, count, at, heads, dim, f);
     }
   }
 }
@@ -174,6 +229,8 @@ INLINE void attend_format(Memory m, int64_t layer, Heads h, const Query *queries
     int64_t heads = to - from < LANES ? to - from : LANES;
     if (h.head_dim == 64 && heads == LANES)  // as M2M100's
       attend_heads(m, layer, h, queries, n, from, LANES, scores, 64, f);
+    else if (h.head_dim == 64 && heads == LANES / 2)  // as Opus-MT's and Argos'
+      attend_heads(m, layer, h, queries, n, from, LANES / 2, scores, 64, f);
     else
       attend_heads(m, layer, h, queries, n, from, heads, scores, h.head_dim, f);
   }

@@ -123,9 +123,11 @@ static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
     int64_t n = a->offsets[g + 1] - a->offsets[g];
     a->rows = n > a->rows ? n : a->rows;
   }
-  // A few sentences are split by heads; many are enough work.
+  // Many sentences are enough work. A few are split by heads, into no more blocks than threads: a block of few heads leaves lanes
+  // empty.
   enum { ENOUGH = 4 };
-  a->blocks = a->groups >= ENOUGH ? 1 : (ENOUGH + a->groups - 1) / a->groups;
+  a->blocks = c.node->threads < ENOUGH ? c.node->threads : ENOUGH;
+  if (a->groups >= ENOUGH || a->groups % a->blocks == 0) a->blocks = 1;
   if (a->blocks > a->h.heads) a->blocks = a->h.heads;
   size_t scratch = a->rows * (sizeof(Query) + width * sizeof(float)) + attend_scratch(a->rows, a->longest) * sizeof(float);
   Task t = {.item = attend_item, .items = a->groups * a->blocks, .scratch = scratch, .arguments = a};
