@@ -41,3 +41,21 @@ func TestFactsLookAtTheirContext(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, w.look(w.followFormulas), context.Canceled)
 }
+
+// A cell with a pattern is a criterion also if its own words are read.
+func TestCriterionThatStays(t *testing.T) {
+	w := newLearner(t.Context())
+	w.book.listed[0] = true
+	require.NoError(t, w.look(func() {
+		w.tellText(w.reference("", "F1", corner{}), 0, "") // "*house"
+		w.tellText(w.reference("", "A1", corner{}), 1, "")
+		w.tellFormula("COUNTIF(A1:A2,F1)", w.reference("", "D1", corner{}), false)
+		w.tellFormula("LEN(F1)", w.reference("", "D2", corner{}), false)
+		w.followFormulas()
+		assert.False(t, w.book.asks && w.book.words.overlap(w.reference("", "A1", corner{})))
+		w.followCriteria()
+		w.followFormulas()
+		w.followTexts()
+	}))
+	assert.Equal(t, map[int]sharedUse{0: {stays: true, compared: true}, 1: {stays: true, compared: true}}, w.book.shared)
+}
