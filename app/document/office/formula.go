@@ -97,9 +97,7 @@ func (r *reading) read(areas []area, isWords bool) {
 // follow notes what a formula reads. If other formulas read its result, the texts of which it is made are read likewise.
 func (w *walker) follow(f *formula) {
 	if w.sheet = f.sheet; f.reads == nil {
-		isCriterion := w.rememberTexts(f.text)
 		f.reads = w.scan(f.text, corner{f.at.right - f.at.left, f.at.bottom - f.at.top})
-		f.reads.isCriterion = isCriterion
 		bytes := areaCost * (1 + len(f.reads.areas))
 		for _, u := range f.reads.uses {
 			bytes += areaCost * (2 + len(u.areas) + len(u.composed) + len(u.criteria))
@@ -177,8 +175,12 @@ func (w *walker) scan(formula string, extent corner) *reading {
 		}
 		top, end, sign := &open[len(open)-1], at+m[1], group(0)
 		switch {
-		case m[2] >= 0 && len(top.last) < maxName:
-			top.last += strings.ReplaceAll(group(1), `""`, `"`)
+		case m[2] >= 0:
+			text := strings.ReplaceAll(group(1), `""`, `"`)
+			w.rememberTexts(text)
+			if r.isCriterion = r.isCriterion || w.book.isCriterion(text); len(top.last) < maxName {
+				top.last += text
+			}
 		case len(r.areas) > maxAreas:
 			w.book.all = true
 		case m[6] >= 0:

@@ -1,7 +1,6 @@
 package office
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
@@ -62,18 +61,10 @@ func (w *walker) columnName(start xmlpart.Token, out sink) {
 	w.copy(start, out, w.element)
 }
 
-// quoted matches a text in a formula; quotes in it are doubled.
-var quoted = regexp.MustCompile(`"((?:[^"]|"")*)"`)
-
-// rememberTexts remembers the texts in a formula, and reports whether one is a criterion. A text may be a list: "yes,no".
-func (w *walker) rememberTexts(formula string) (isCriterion bool) {
-	for _, m := range quoted.FindAllStringSubmatch(formula, -1) {
-		text := strings.ReplaceAll(m[1], `""`, `"`)
-		w.remember(strings.TrimLeft(text, "=<>"))
-		isCriterion = isCriterion || w.book.isCriterion(text)
-		for item := range strings.SplitSeq(text, ",") {
-			w.remember(item)
-		}
+// rememberTexts remembers a text in a formula, which may be a list: "yes,no".
+func (w *walker) rememberTexts(text string) {
+	w.remember(strings.TrimLeft(text, "=<>"))
+	for item := range strings.SplitSeq(text, ",") {
+		w.remember(item)
 	}
-	return isCriterion
 }
