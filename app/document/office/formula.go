@@ -277,6 +277,22 @@ func (c *call) takesCriterion() bool {
 	return c.number == 0 && (strings.HasSuffix(c.name, "MATCH") || strings.HasSuffix(c.name, "LOOKUP"))
 }
 
+// isSorted reports whether a function looks up a text in an order.
+func (c *call) isSorted() bool {
+	is := false
+	switch c.name {
+	case "LOOKUP":
+		is = true
+	case "MATCH":
+		is = c.last != "0"
+	case "VLOOKUP", "HLOOKUP":
+		is = c.number < 3 || strings.Trim(c.last, "0") != ""
+	case "XLOOKUP", "XMATCH":
+		is = c.number > 1 && strings.Trim(c.last, "01") != ""
+	}
+	return is && !isNumeric(c.first)
+}
+
 var toZero = regexp.MustCompile(`^\s*(?:>|<>|=)\s*0(?:[^\d.]|$)`)
 
 // anyText has the patterns that all texts match.
@@ -285,9 +301,6 @@ var anyText = set("* ?* *?")
 // endCall notes which cells a function reads, and leaves the cells that its result may come from.
 func (w *walker) endCall(r *reading, c *call) {
 	inside := r.areas[c.from:]
-	isSorted := (c.name == "LOOKUP" || c.name == "MATCH" && c.last != "0" || strings.HasSuffix(c.name, "LOOKUP") && c.name != "XLOOKUP" &&
-		(c.number < 3 || strings.Trim(c.last, "0") != "") || c.name[:min(1, len(c.name))] == "X" && seekers[c.name] && c.number > 1 && strings.Trim(c.last, "01") != "") &&
-		!isNumeric(c.first)
 	switch {
 	case c.name == "INDIRECT":
 		w.book.indirect = true
@@ -301,7 +314,7 @@ func (w *walker) endCall(r *reading, c *call) {
 	case analysts[c.name]:
 		r.read(inside, true)
 	case seekers[c.name]:
-		c.depends.areas, c.depends.isWords = slices.Clone(inside), c.depends.isWords || isSorted
+		c.depends.areas, c.depends.isWords = slices.Clone(inside), c.depends.isWords || c.isSorted()
 		for i, a := range inside {
 			switch c.name { // their keys are in the first column or row
 			case "VLOOKUP":

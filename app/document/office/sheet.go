@@ -123,6 +123,10 @@ var sheetLineEnd = regexp.MustCompile(`_x005[fF]_|((?:_x000[dD]_)?(?:\n|_x000[aA
 // lines adds a text with its line breaks.
 func (p *paragraph) lines(style tagged.Style, text string) {
 	at := 0
+	if !strings.ContainsAny(text, "\n_") { // most texts
+		p.Text(style, text)
+		return
+	}
 	for _, m := range sheetLineEnd.FindAllStringSubmatchIndex(text, -1) {
 		if m[2] >= 0 {
 			p.Text(style, text[at:m[0]])
