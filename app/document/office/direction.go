@@ -127,18 +127,37 @@ func (w *walker) sheetView(start xmlpart.Token, out sink) {
 // odfDirection sets the direction in a style of OpenDocument, or a layout of pages.
 func (t target) odfDirection(raw string) string {
 	mode := map[bool]string{true: "rl-tb", false: "lr-tb"}[t.rtl]
+	raw = t.odfSides(raw)
 	isOwn := strings.HasPrefix(raw, "<style:default-style") || strings.HasPrefix(raw, "<style:page-layout")
 	if t.rtl && isOwn && !strings.Contains(raw, "style:writing-mode=") {
 		return odfOwnDirection.ReplaceAllString(raw, `$0 style:writing-mode="`+mode+`"`)
 	}
-	if t.rtl && !strings.Contains(raw, `:writing-mode="rl`) {
-		raw = odfSides.Replace(raw)
-	}
 	return odfWritingMode.ReplaceAllString(raw, "${1}"+mode+`"`)
 }
 
-// odfSides replaces the sides of texts from left to right.
-var odfSides = strings.NewReplacer(` fo:text-align="left"`, ` fo:text-align="start"`, ` fo:text-align="right"`, ` fo:text-align="end"`)
+// Sides of paragraphs: in LibreOffice, start and no side are the left also from right to left.
+var (
+	odfSide     = regexp.MustCompile(` fo:text-align="(\w+)"`)
+	otherSide   = map[string]string{"start": "right", "left": "right", "end": "left", "right": "left"}
+	defaultSide = regexp.MustCompile(`^<style:default-style\s[^>]*"(?:paragraph|graphic)"`)
+)
+
+// odfSides moves the texts of a style to the other side if their direction changes.
+func (t target) odfSides(raw string) string {
+	if t.language == "" || t.rtl == (t.source == "bidi") || t.rtl && strings.Contains(raw, `:writing-mode="rl`) {
+		return raw
+	}
+	if t.rtl && defaultSide.MatchString(raw) && !odfSide.MatchString(raw) {
+		return strings.Replace(raw, "<style:paragraph-properties", `<style:paragraph-properties fo:text-align="right"`, 1)
+	}
+	return odfSide.ReplaceAllStringFunc(raw, func(attribute string) string {
+		side := odfSide.FindStringSubmatch(attribute)[1]
+		if other := otherSide[side]; other != "" && (t.rtl || other == "left") {
+			return ` fo:text-align="` + other + `"`
+		}
+		return attribute
+	})
+}
 
 var propertyText = regexp.MustCompile(`>[^<]*</`)
 

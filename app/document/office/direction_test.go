@@ -36,11 +36,11 @@ func TestDirection(t *testing.T) {
 			`<a:p><a:pPr algn="l" rtl="0"/><a:r><a:t>A!</a:t></a:r></a:p><a:p><a:pPr rtl="0"/><a:r><a:t>B!</a:t></a:r></a:p><a:lvl1pPr algn="l" rtl="0"/>`},
 		{"sheet", sheetGrammar, sheet, []string{"ar"}, `<sheetView workbookViewId="0"/>`, `<sheetView workbookViewId="0" rightToLeft="1"/>`, `<sheetView workbookViewId="0" rightToLeft="0"/>`},
 		{"sides in OpenDocument", odfGrammar, odf, []string{"ar"}, `<style:style style:name="P1"><style:paragraph-properties fo:text-align="left"/></style:style>`,
-			`<style:style style:name="P1"><style:paragraph-properties fo:text-align="start"/></style:style>`, `<style:style style:name="P1"><style:paragraph-properties fo:text-align="start"/></style:style>`},
+			`<style:style style:name="P1"><style:paragraph-properties fo:text-align="right"/></style:style>`, `<style:style style:name="P1"><style:paragraph-properties fo:text-align="right"/></style:style>`},
 		{"OpenDocument", odfStylesGrammar, odf, []string{"he"},
 			`<style:default-style style:family="paragraph"><style:paragraph-properties/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="lr-tb"/></style:page-layout>`,
-			`<style:default-style style:family="paragraph"><style:paragraph-properties style:writing-mode="rl-tb"/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="rl-tb"/></style:page-layout>`,
-			`<style:default-style style:family="paragraph"><style:paragraph-properties style:writing-mode="lr-tb"/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="lr-tb"/></style:page-layout>`},
+			`<style:default-style style:family="paragraph"><style:paragraph-properties style:writing-mode="rl-tb" fo:text-align="right"/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="rl-tb"/></style:page-layout>`,
+			`<style:default-style style:family="paragraph"><style:paragraph-properties style:writing-mode="lr-tb" fo:text-align="right"/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="lr-tb"/></style:page-layout>`},
 	} {
 		for _, to := range c.to {
 			into := func(code, in, end string) string {
@@ -86,4 +86,26 @@ func TestScripts(t *testing.T) {
 		assert.Equal(t, c.wantWord, to.word(c.word), "%s %s", c.from, c.to)
 		assert.Equal(t, odf(c.wantODF), to.odf(odf(c.odf)), "%s %s", c.from, c.to)
 	}
+}
+
+// LibreOffice 7.4 shows start and no side at the left, also from right to left.
+func TestSides(t *testing.T) {
+	style := func(properties string) string {
+		return `<style:style style:name="P1"><style:paragraph-properties` + properties + `/></style:style>`
+	}
+	for _, c := range []struct{ from, to, in, out string }{
+		{"en", "ar", ` fo:text-align="start"`, ` fo:text-align="right"`}, {"en", "ar", ` fo:text-align="left"`, ` fo:text-align="right"`},
+		{"", "he", ` fo:text-align="end"`, ` fo:text-align="left"`}, {"en", "he", ` fo:text-align="center"`, ` fo:text-align="center"`},
+		{"en", "he", ` fo:text-align="end" style:writing-mode="rl-tb"`, ` fo:text-align="end" style:writing-mode="rl-tb"`},
+		{"he", "en", ` fo:text-align="end"`, ` fo:text-align="left"`}, {"he", "en", ` fo:text-align="right"`, ` fo:text-align="left"`},
+		{"he", "en", ` fo:text-align="start"`, ` fo:text-align="start"`}, {"he", "ar", ` fo:text-align="end"`, ` fo:text-align="end"`},
+		{"en", "de", ` fo:text-align="end"`, ` fo:text-align="end"`}, {"en", "", ` fo:text-align="start"`, ` fo:text-align="start"`}, {"en", "ar", "", ""},
+	} {
+		to := newLearner(t.Context()).rewriter(nil, document.Options{From: c.from, To: c.to}, nil).to
+		assert.Equal(t, style(c.out), to.odf(style(c.in)), "%+v", c)
+	}
+	const start = `<style:default-style style:family="table-cell"><style:paragraph-properties style:writing-mode="page"/></style:default-style>`
+	assert.Equal(t, start, newTarget("ar").odf(start))
+	graphic := strings.Replace(start, "table-cell", "graphic", 1)
+	assert.Equal(t, strings.Replace(graphic, " style:writing", ` fo:text-align="right" style:writing`, 1), newTarget("ar").odf(graphic))
 }
