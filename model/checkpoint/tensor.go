@@ -153,56 +153,30 @@ func (t Tensor) unreadable() error {
 	return fmt.Errorf("tensor %s has elements of type %s: only F32, F16 and BF16 are supported", t.Name, t.DType)
 }
 
-// exponent has the bits of a float32's exponent, and low the lowest of these bits. If all exponent bits are set, the number is
-// not finite, and only then the sum with low carries into the sign bit.
-const (
-	exponent = 0xff << 23
-	low      = 1 << 23
-	sign     = 1 << 31
-)
-
 // decode converts raw, which has len(dst) elements, little-endian, and returns the index of the first element that is not finite, or
-// -1. The loops combine the carries of all elements instead of testing each.
+// -1. It converts no elements after that.
 func (d DType) decode(dst []float32, raw []byte) int {
-	carries := uint32(0)
-	switch d {
-	case F32:
-		for i := range dst {
-			bits := binary.LittleEndian.Uint32(raw[4*i:])
-			carries |= bits&exponent + low
-			dst[i] = math.Float32frombits(bits)
+	isF16, isF32 := d == F16, d == F32
+	for i := range dst {
+		switch {
+		case isF32:
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		case isF16:
+			dst[i] = float16.Frombits(binary.LittleEndian.Uint16(raw[2*i:])).Float32()
+		default: // BF16, the upper half of a float32
+			dst[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(raw[2*i:])) << 16)
 		}
-	case F16:
-		for i := range dst {
-			x := halfToFloat(binary.LittleEndian.Uint16(raw[2*i:]))
-			carries |= math.Float32bits(x)&exponent + low
-			dst[i] = x
-		}
-	case BF16: // the upper half of a float32
-		for i := range dst {
-			bits := uint32(binary.LittleEndian.Uint16(raw[2*i:])) << 16
-			carries |= bits&exponent + low
-			dst[i] = math.Float32frombits(bits)
+		if notFinite(dst[i]) {
+			return i
 		}
 	}
-	if carries&sign == 0 {
-		return -1
-	}
-	return slices.IndexFunc(dst, notFinite)
+	return -1
 }
 
-// notFinite reports whether x is a NaN or an infinity.
-func notFinite(x float32) bool { return math.Float32bits(x)&exponent == exponent }
-
-// halfToFloat converts a float16. Its bits, moved to their places in a float32, give the number divided by 2^112, because the
-// bias of the exponent is 15 instead of 127. The product is exact, also for subnormal numbers. Only numbers that are not finite
-// are converted by the library, which is several times slower.
-func halfToFloat(h uint16) float32 {
-	if h&0x7c00 == 0x7c00 {
-		return float16.Frombits(h).Float32()
-	}
-	x := math.Float32frombits(uint32(h&0x7fff)<<13) * 0x1p112
-	return math.Float32frombits(math.Float32bits(x) | uint32(h&0x8000)<<16)
+// notFinite reports whether x is a NaN or an infinity: all bits of its exponent are set.
+func notFinite(x float32) bool {
+	const exponent = 0xff << 23
+	return math.Float32bits(x)&exponent == exponent
 }
 
 // elements returns the product of a shape's dimensions. It fails for more than maxRank dimensions, for negative ones and for more than

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"github.com/x448/float16"
 )
 
 // tensorOf is a vector of elements given by their bits.
@@ -67,14 +66,6 @@ func TestReadFloat32NotFinite(t *testing.T) {
 			assert.EqualError(t, err, fmt.Sprintf(
 				"tensor w, element %d of %d: %s: not a finite number: the checkpoint is damaged", bad, len(elements), test.want))
 		})
-	}
-}
-
-// The fast conversion agrees with the library's for each of the 65,536 halves.
-func TestHalfToFloat(t *testing.T) {
-	for h := range 1 << 16 {
-		want := float16.Frombits(uint16(h)).Float32()
-		require.Equal(t, math.Float32bits(want), math.Float32bits(halfToFloat(uint16(h))), "%#04x", h)
 	}
 }
 
