@@ -193,7 +193,7 @@ func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool) 
 	return out.String() + "\n" + indent + "}", isChanged
 }
 
-// fluentText translates the paragraphs in bytes [start, end).
+// fluentText translates the paragraphs and items of lists in bytes [start, end). An item may begin with a sign in braces: {"*"}.
 func (p *pass) fluentText(start, end int) {
 	var lines []wrap.Line
 	for l := range wrap.Lines(p.text[start:end], "\r\n") {
@@ -201,6 +201,10 @@ func (p *pass) fluentText(start, end int) {
 		if text := strings.TrimSpace(p.in(l)); text != "" {
 			l.Start += strings.Index(p.in(l), text)
 			l.End = l.Start + len(text)
+			if wrap.StartsItem(text) || strings.HasPrefix(text, `{"`) {
+				p.fluentLines(lines)
+				lines = nil
+			}
 			lines = append(lines, l)
 		} else {
 			p.fluentLines(lines)

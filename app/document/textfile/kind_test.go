@@ -135,6 +135,7 @@ func TestSegments(t *testing.T) {
 		"times of words":                   {"lrc", "[00:01.00] <00:01.00> One <00:02.00> two\n", []string{"One <00:02.00> two"}},
 		"ids of messages":                  {"yaml", "- id: home\n  translation: One\n- id: Two\n", []string{"One", "Two"}},
 		"text over lines of PHP":           {"php", "<?php return ['a' => <<<'X'\nit's 'x', \"\n  X, 'b' => 'One', 'c' => <<<Y\n it's" + "\n Y . 'z', 'd' => 'Two'];", []string{"One", "Two"}},
+		"items of Fluent":                  {"ftl", "a = One:\n    - two\n      three\n    {\"*\"} four\n    {\"[\"}5] six\n    1. seven\n", []string{"One:", "- two three", `{"*"} four`, `{"["}5] six`, "1. seven"}},
 		"paragraphs of Fluent":             {"ftl", "a =\n    One\n    two\n\n    three\n", []string{"One two", "three"}},
 		"cue with three speakers":          {"srt", "1\n00:00:01,000 --> 00:00:02,000\n- Yes.\n-No.\n>> Well,\nwell.", []string{"Yes.", "No.", "Well, well."}},
 		"cues without an empty line":       {"srt", "1\n00:00:01,000 --> 00:00:02,000\nOne\n2\n00:00:03,000 --> 00:00:04,000\nTwo", []string{"One", "Two"}},

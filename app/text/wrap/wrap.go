@@ -168,10 +168,13 @@ func isHeading(text string, lines []Line, i int) bool {
 // listItem matches the start of a line that begins an item of its own.
 var listItem = regexp.MustCompile("^(?:`{3}|~{3})|" + `^(?:[-*+•–—>#|]|\d{1,3}[.)]|\(?[A-Za-z][.)])(?:\s|$)`)
 
+// StartsItem reports whether a line without white space at its start begins an item of a list.
+func StartsItem(line string) bool { return listItem.MatchString(line) }
+
 // startsNothing reports whether both lines have text and the second one begins no item of its own.
 func startsNothing(text string, l, next Line) bool {
 	there := strings.TrimSpace(text[next.Start:next.End])
-	return there != "" && strings.TrimSpace(text[l.Start:l.End]) != "" && !listItem.MatchString(there)
+	return there != "" && strings.TrimSpace(text[l.Start:l.End]) != "" && !StartsItem(there)
 }
 
 // mayGoOn reports whether a line may continue in the next one: it has several words.
