@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # i18next shows the whole millions of a French, Spanish, Italian or Portuguese page in English.
 #
-# Since CLDR 38 these languages, and Catalan, have a third plural form, many, for whole millions: "un million de fichiers". Node.js 20 and browsers
-# know it. Catalogues made for one and other, as nearly all are, are complete to reviewers and tests with 0, 1, 2 and 5. i18next 26.7.2 asks
+# In CLDR these languages, and Catalan, have a third plural form, many, for whole millions: "un million de fichiers". Node.js 20 and browsers know
+# it. Catalogues made for one and other, as nearly all are, are complete to reviewers and tests with 0, 1, 2 and 5. i18next 26.7.2 asks
 # Intl for the form and looks for file_many; when it is missing, it does not take file_other, as ICU, FormatJS and Fluent do, but goes on to the
-# fallback language, or shows the key. Maltese has it with 2, whose form is two since CLDR 41.
+# fallback language, or shows the key. So it does with 2 in Maltese, which got the form two later.
 #
 #   fr: 1 fichier, 2 fichiers, 1000000 files, 1000001 fichiers, 2000000 files
 #   FormatJS (intl-messageformat 12.1.5) with the same forms: 1000000 fichiers

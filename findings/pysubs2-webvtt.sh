@@ -4,7 +4,7 @@
 # pysubs2 1.8.1 reads .vtt as it reads .srt: all between one line of times and the next is the cue's text, but for a number at its end, which it
 # takes for SubRip's number of the next cue. In WebVTT cues have no numbers unless somebody gives them, may have names, and NOTE begins
 # a comment. So a translator's remark becomes a subtitle, a name such as "scene-2" stands below the sentence before it, and "Room 101" over two
-# lines becomes "Room". Whisper's tools and translators of subtitles read .vtt by this library. webvtt-py 0.6.0 reads all three right.
+# lines becomes "Room". A translator that reads films by it pays for remarks and loses numbers. webvtt-py 0.6.0 reads all three right.
 #
 #   Who said that? | NOTE ask Anna   Room   Come in. | scene-2   Bye.
 #

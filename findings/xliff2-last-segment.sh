@@ -2,9 +2,9 @@
 # Angular and xliff of npm read of an XLIFF 2 unit its last segment, and the sentences before it are gone.
 #
 # A unit of XLIFF 2 has one or more segments, and CAT tools divide it into one for each sentence when they open it: that is what the element is
-# for. Angular's extractor writes one a unit. When the file comes back with two, @angular/localize 21.2.26 shows the second for the whole
-# message, without an error or a warning, and so does xliff 6.4.0, which i18next's and other converters use. Short messages are right, so that the
-# loss is seen, if at all, by a reader of the translated page.
+# for. Angular's extractor writes one a unit. When the file comes back with two, @angular/localize 21.2.26 (and 22.2.6) shows the second for
+# the whole message, without an error or a warning, and so does xliff 6.4.0 of npm. Short messages are right, so that the loss is seen, if at all, by
+# a reader of the translated page.
 #
 #   Files are deleted. Are you sure? -> Dateien werden gelöscht. | Sind Sie sicher?
 #   Angular: "Sind Sie sicher?", 0 messages

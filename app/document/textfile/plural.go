@@ -42,7 +42,7 @@ func pluralsOf(code string, rules *plural.Rules) (categories []string, onlyOne b
 	}
 	name := func(n, digits, decimals int) string {
 		if n == 2 && digits == 0 && base.String() == "mt" && rules == plural.Cardinal {
-			return "two" // since CLDR 41
+			return "two" // not yet in CLDR 32
 		}
 		return pluralNames[(rules.MatchPlural(tag, n, digits, digits, decimals, decimals)+plural.Many)%(plural.Many+1)]
 	}
