@@ -43,7 +43,8 @@ func Compare(ctx context.Context, source, translation, from, to string) (err err
 }
 
 func compare(looks *char.Looks, source, translation, from, to string) error {
-	c := comparison{looks: looks, words: readsWords(from) && readsWords(to), strict: to != "", reads: readsWords(to), from: from, to: to, translation: translation}
+	c := comparison{looks: looks, strict: to != "", reads: readsWords(to), from: from, to: to, translation: translation}
+	c.words = c.reads && readsWords(from)
 	if !c.strict {
 		from = ""
 	}

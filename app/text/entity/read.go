@@ -238,7 +238,7 @@ func (r *reader) isPlain(c rune) bool {
 	if !char.IsPlainLetter(c) || c >= 0x3000 {
 		return false
 	}
-	return r.inWord || (c >= utf8.RuneSelf || !char.OneOf(byte(c), romanDigits)) && (r.lexicon.most == 0 || !r.lexicon.starter(r.text, r.pos))
+	return r.inWord || (c >= 'a' || !char.OneOf(byte(c), romanDigits)) && (r.lexicon.most == 0 || !r.lexicon.starter(r.text, r.pos))
 }
 
 // startsFraction reports whether a decimal sign here has digits behind it and none before it, as in "about .5".

@@ -54,8 +54,10 @@ func lexiconOf(lang string) *lexicon {
 	if load := lexiconLines()[lang]; load != nil {
 		return load()
 	}
-	return &lexicon{}
+	return noLexicon
 }
+
+var noLexicon = &lexicon{}
 
 func newLexicon(_ string, columns []string) *lexicon {
 	const month = mostSpelled + 1 + mostDays

@@ -313,15 +313,11 @@ func StrangeLetters(source, translation, code string) bool {
 	}
 	known |= latin | other
 	known |= scriptsIn(nil, sample(source))
-	return lettersBeside(prose(sample(translation)), known) >= several
-}
-
-// lettersBeside counts the letters of a text that are in none of some scripts.
-func lettersBeside(text string, scripts script) (count int) {
-	for w := range words(text) {
-		if w.script&scripts == 0 {
-			count += w.letters
+	strange := 0
+	for w := range words(prose(sample(translation))) {
+		if w.script&known == 0 {
+			strange += w.letters
 		}
 	}
-	return count
+	return strange >= several
 }

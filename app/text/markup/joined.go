@@ -127,14 +127,12 @@ func (s Sentence) compareDivided(translation string) error {
 
 // withoutTags returns the text with removed in place of its tags.
 func (s Sentence) withoutTags() string {
-	var out strings.Builder
-	at := 0
+	var tags []mark
 	for _, span := range s.Spans {
 		s.looks.Past(1)
 		if span.Kind == Tag {
-			out.WriteString(s.Text[at:span.Start] + removed)
-			at = span.End
+			tags = append(tags, mark{start: span.Start, end: span.End})
 		}
 	}
-	return out.String() + s.Text[at:]
+	return cutOut(s.Text, tags, asRemoved)
 }
