@@ -62,15 +62,9 @@ func type1Texts(data []byte) map[uint32]string {
 		}
 	}
 	if len(texts) == 0 && bytes.Contains(data[:min(len(data), 64<<10)], []byte("StandardEncoding")) {
-		return standardTexts()
-	}
-	return texts
-}
-
-func standardTexts() map[uint32]string {
-	texts := map[uint32]string{}
-	for code, name := range known().encodings["Standard"] {
-		texts[uint32(code)] = glyphText(name)
+		for code, name := range known().encodings["Standard"] {
+			texts[uint32(code)] = glyphText(name)
+		}
 	}
 	return texts
 }
