@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"cmp"
 	stdhtml "html"
 	"regexp"
 	"strings"
@@ -72,6 +73,9 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to
 			foreign = foreign[1:]
 		}
 		isForeign := len(foreign) > 0 && foreign[0].Start <= t.Start
+		if stays := t.Name == "pre" || isForeign && foreign[0].Start == t.Start && i >= drawing; stays && p.keepsDirection(raw) {
+			list = append(list, added(t, ` dir="ltr"`))
+		}
 		for _, a := range raw {
 			a.value = p.setValue(t.Name, a, raw, isForeign)
 			if a.value != "" || !isForeign && isShown(t.Name, a, raw) && (!p.isPage || p.options.Also.Has(document.AlsoAlt)) {
@@ -217,8 +221,21 @@ func missingOf(t markup.Token, attributes []attribute, to string) (list []attrib
 	if find(attributes, "dir") == "" && language.RightToLeft(to) {
 		missing += ` dir="rtl"`
 	}
-	if at := t.Start + len("<html"); missing != "" {
-		list = []attribute{{tag: [2]int{t.Start, t.End}, start: at, end: at, value: missing}}
+	if missing != "" {
+		list = []attribute{added(t, missing)}
 	}
 	return list
+}
+
+// added returns attributes that a tag gets, with the space in front of them.
+func added(t markup.Token, attributes string) attribute {
+	at := t.Start + len("<") + len(t.Name)
+	return attribute{tag: [2]int{t.Start, t.End}, start: at, end: at, value: attributes}
+}
+
+// keepsDirection reports whether an element that stays is written from left to right in a document that no longer is.
+func (p *pass) keepsDirection(attributes []attribute) bool {
+	lang := cmp.Or(find(attributes, "lang"), find(attributes, "xml:lang"))
+	isTurned := p.options.From != "" && !language.RightToLeft(p.options.From) && language.RightToLeft(p.options.To)
+	return isTurned && !language.RightToLeft(lang) && find(attributes, "dir") == ""
 }

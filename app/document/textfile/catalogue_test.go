@@ -132,6 +132,19 @@ func TestTextsInOtherLanguages(t *testing.T) {
 	assert.ErrorContains(t, err, "translations into fr")
 }
 
+// What stays is written from left to right also in a page that no longer is.
+func TestDirectionOfWhatStays(t *testing.T) {
+	const text = `<p>one <i lang="fr">un</i></p><p lang="fr">deux</p><p lang="he">x</p><p dir="auto" lang="fr">y</p><PRE class="a">z</PRE><p>two</p><svg><text lang="fr">v</text></svg>`
+	for to, want := range map[string]string{
+		"ar": `<p>one <i dir="ltr" lang="fr">un</i></p><p dir="ltr" lang="fr">deux</p><p lang="he">x</p><p dir="auto" lang="fr">y</p><PRE dir="ltr" class="a">z</PRE><p>two</p><svg><text lang="fr">v</text></svg>`,
+		"de": text, "": text,
+	} {
+		got, err := rewritten(t, kindNamed(t, "html"), text, document.Options{From: "en", To: to}, func(text string) string { return text })
+		require.NoError(t, err)
+		assert.Equal(t, want, got, to)
+	}
+}
+
 // tagOrElement matches an element that stays, a tag, or a text.
 var tagOrElement = regexp.MustCompile(`<[^<>]*translate="no"[^<>]*>[^<]*</[^<>]*>|<[^<>]*>|[^<]+`)
 

@@ -38,7 +38,7 @@ func svg(p *pass) {
 	htmlUnits(p)
 }
 
-var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*)*<(?:\w+:)?svg[\s/>]`)
+var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*(?:\]>\s*)?)*<(?:\w+:)?svg[\s/>]`)
 
 // htmlFile goes through the pieces of a document.
 type htmlFile struct {

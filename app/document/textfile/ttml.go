@@ -73,7 +73,7 @@ func (f *ttmlFile) ended(_ *xmlReader, e *xmlElement) {
 }
 
 // timeExpression matches a time of TTML: hours, minutes, seconds and frames, or a number with its unit.
-var timeExpression = regexp.MustCompile(`^(?:(\d{1,6}):(\d{1,6}):)?(\d{1,15}(?:\.\d{1,15})?)(?::(\d{1,6})(?:\.\d+)?)?(h|ms?|s|f|t)?$`)
+var timeExpression = regexp.MustCompile(`^(?:(\d{1,6}):(\d{1,6}):)?(\d{1,12}(?:\.\d{1,12})?)(?::(\d{1,6})(?:\.\d+)?)?(h|ms?|s|f|t)?$`)
 
 // milliseconds returns a time of the document, unless it has none.
 func (f *ttmlFile) milliseconds(time string) (n int, ok bool) {
@@ -88,11 +88,8 @@ func (f *ttmlFile) milliseconds(time string) (n int, ok bool) {
 		value, _ := strconv.ParseFloat(m[i+1], 64) // digits or nothing
 		sum += value * unit
 	}
-	return int(min(sum, maxTime)), true
+	return int(sum), true
 }
-
-// maxTime is the largest time in milliseconds that is compared.
-const maxTime = 1 << 40
 
 // wrapping matches the start of an element.
 var wrapping = regexp.MustCompile(`^\s*<([\w:.-]+)(?:\s(?:[^"'<>]|"[^"]*"|'[^']*')*)?>`)
