@@ -58,7 +58,7 @@ func TestUnreadable(t *testing.T) {
 		c.update(folder)
 		assert.Equal(t, "one", c.means("a"), "it is loaded")
 		assert.Equal(t, Status{Name: "a", Version: "1", Current: true, Served: true, State: Ready, Reason: "weights.bin is missing",
-			Family: "m2m100", Device: "cpu", Bytes: 1}, c.statusOfVersion("a", 1))
+			From: []string{"de", "en", "fr"}, To: []string{"de", "en", "fr"}, Family: "m2m100", Device: "cpu", Bytes: 1}, c.statusOfVersion("a", 1))
 		assert.Equal(t, []string{"one"}, c.loader.loads)
 		require.NoError(t, c.Unload("a"))
 		c.update(folder)

@@ -20,7 +20,8 @@ type Status struct {
 	Current       bool // the version that the model's name without a version means
 	Served        bool
 	State         State
-	Reason        string // why the version cannot be served; "" if it can
+	Reason        string   // why the version cannot be served; "" if it can
+	From, To      []string // codes of its languages
 	Pipeline      bool
 
 	// Only for models.
@@ -88,7 +89,7 @@ func (c *controller) statusInRepository(m repository.Model, v repository.Version
 func (c *controller) status(v *version) Status {
 	m := v.source.Manifest
 	s := Status{
-		Name: v.source.Name, Version: v.source.Version, State: Unloaded,
+		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
 		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, License: m.License,
 		Served: c.inventory.serves(v),
 	}
@@ -129,6 +130,7 @@ func (c *controller) statusOfPipeline(p repository.Pipeline) Status {
 		return s
 	}
 	s.Served, s.Current, s.State = true, true, Ready
+	s.From, s.To = made.languages()
 	for _, step := range made.steps {
 		if c.residency.ready(step.version.key) == nil {
 			s.State = Unloaded

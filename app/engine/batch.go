@@ -51,6 +51,7 @@ func (b *batch) shut(log *slog.Logger) {
 
 // join counts sentences that joined the model's batch together.
 func (b *batch) join(stats *Stats, all ...*sequence) {
+	all[0].first = true
 	for _, s := range all {
 		s.slot = len(b.active)
 		b.active = append(b.active, s)

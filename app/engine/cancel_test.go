@@ -111,6 +111,13 @@ func TestIdenticalSentencesDecodeOnce(t *testing.T) {
 		assert.Equal(t, 5500*time.Microsecond, b.results[0].Computed)
 		shared := []bool{a.results[0].Shared, a.results[1].Shared, a.results[2].Shared, a.results[3].Shared, b.results[0].Shared}
 		assert.Equal(t, []bool{false, false, true, false, true}, shared)
+		first := 0
+		for _, r := range append(slices.Clone(a.results), b.results...) {
+			if r.First {
+				first++
+			}
+		}
+		assert.EqualValues(t, e.Stats().Joins, first)
 		want := alone(t, same).Tokens[0]
 		for _, r := range []Result{a.results[0], a.results[2], b.results[0]} {
 			assert.Equal(t, want, r.Tokens[0], "another's tokens")

@@ -51,6 +51,9 @@ type Result struct {
 	Computed time.Duration // from its admission to its result
 	// Shared is set if the sentence was decoded for another, identical one, and this is a copy of its result.
 	Shared bool
+	// First is set for the first of the sentences that joined the batch together, so the number of results with First is the
+	// number of joins.
+	First bool
 	// Fault is what is wrong with the answer of a language model. With [prompt.Refused] there is no translation.
 	Fault prompt.Fault
 }

@@ -62,7 +62,7 @@ func (s *sequence) deliver(waiters []*waiter, now time.Time) (tokens int) {
 			if p.at.After(start) { // the job joined while the sequence decoded
 				start = p.at
 			}
-			r := Result{Result: result, Queued: start.Sub(p.at), Computed: now.Sub(start), Shared: i+j > 0}
+			r := Result{Result: result, Queued: start.Sub(p.at), Computed: now.Sub(start), Shared: i+j > 0, First: s.first && i+j == 0}
 			if i < len(waiters)-1 || j < len(w.jobs)-1 {
 				r.Result = result.Clone()
 			}

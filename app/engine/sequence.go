@@ -28,6 +28,7 @@ type sequence struct {
 	fed      int              // number of fed tokens
 	rests    bool             // does not take part in this step
 	slot     int              // outside until the sequence has joined
+	first    bool             // whether it is the first of the sequences that joined together
 	decoding *search.Sequence // nil until admission
 }
 

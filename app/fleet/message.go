@@ -71,7 +71,7 @@ type reply struct {
 	Queued    int64 // microseconds that the sentence waited at the worker
 	Computed  int64 // microseconds from the end of that wait to the result
 	Shared    bool
-	First     bool  // not read; its place in the array stays for members of older versions
+	First     bool
 	Fault     cause // "": none
 	Reason    string
 	Others    []hypothesis
@@ -93,7 +93,7 @@ func newReply(r engine.Result) *reply {
 	}
 	return &reply{
 		Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated, Queued: r.Queued.Microseconds(),
-		Computed: r.Computed.Microseconds(), Shared: r.Shared, Others: others,
+		Computed: r.Computed.Microseconds(), Shared: r.Shared, First: r.First, Others: others,
 	}
 }
 
@@ -106,7 +106,7 @@ func (r *reply) result(took time.Duration) engine.Result {
 	}
 	return engine.Result{
 		Result: search.Result{Tokens: r.Tokens, Score: r.Score, Truncated: r.Truncated, Others: others},
-		Queued: max(0, took-computed), Computed: computed, Shared: r.Shared,
+		Queued: max(0, took-computed), Computed: computed, Shared: r.Shared, First: r.First,
 	}
 }
 

@@ -34,7 +34,7 @@ func TestMessages(t *testing.T) {
 
 	result := engine.Result{
 		Result: search.Result{Tokens: []int64{2, 7}, Score: -1.5, Truncated: true, Others: []search.Result{{Tokens: []int64{7}, Score: -2}, {Truncated: true}}},
-		Queued: 3 * time.Millisecond, Computed: 5 * time.Millisecond, Shared: true,
+		Queued: 3 * time.Millisecond, Computed: 5 * time.Millisecond, Shared: true, First: true,
 	}
 	r := newReply(result)
 	r.ID = 7

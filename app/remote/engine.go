@@ -353,7 +353,7 @@ func (x *sentence) deliver(r engine.Result) {
 		if w.at.After(start) {
 			start = w.at
 		}
-		copied.Queued, copied.Computed, copied.Shared = start.Sub(w.at), now.Sub(start), i > 0
+		copied.Queued, copied.Computed, copied.Shared, copied.First = start.Sub(w.at), now.Sub(start), i > 0, i == 0
 		w.session.put(engine.Outcome{Job: w.job, Result: copied})
 	}
 	x.waiters = nil

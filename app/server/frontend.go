@@ -166,7 +166,7 @@ func (f *frontend) ready(t *translation) error {
 		return err
 	}
 	f.translation = t
-	f.api.Manage(&managed{t.catalog, t.repositories})
+	f.api.Manage(&managed{t.catalog, t.metrics, t.repositories})
 	f.jobs.Ready(t.use(f.jobLimits()))
 	f.live.Ready(t.use(f.liveLimits()))
 	f.api.Ready(t.service, func() []httpapi.Model { return modelsOf(t.catalog) })

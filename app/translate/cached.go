@@ -2,6 +2,7 @@ package translate
 
 import (
 	"cmp"
+	"time"
 
 	"dragoman/app/translate/cache"
 	"dragoman/model/search"
@@ -35,10 +36,13 @@ func (c *codec) recall(x *sentence) (o outcome, known bool) {
 	if c.alternative(x.step) || !c.service.cfg.Cache.On() || x.step.model.Identity == "" {
 		return o, false
 	}
+	start, spent := time.Now(), &x.step.spent
 	v, known := c.service.cfg.Cache.Get(x.cacheKey())
 	if !known {
+		spent.CacheMisses.since(start)
 		return o, false
 	}
+	spent.CacheHits.since(start)
 	return outcome{
 		text: v.Text, flags: Flags(v.Flags), score: float64(v.Score), cached: true,
 		sourceTokens: int(v.SourceTokens), targetTokens: int(v.TargetTokens),

@@ -173,7 +173,7 @@ func (c *codec) write(x *sentence) (text string, ok bool, err error) {
 }
 
 func (x *sentence) encode(text string) ([]int64, error) {
-	defer func(start time.Time) { x.step.spent.tokenized += time.Since(start) }(time.Now())
+	defer func(start time.Time) { x.step.spent.Tokenized += time.Since(start) }(time.Now())
 	ids, err := x.step.model.Tokenizer.Encode(x.step.from, x.step.to, text)
 	if err != nil {
 		return nil, fmt.Errorf("encode a sentence of %d bytes: %w", len(text), err)
@@ -213,7 +213,7 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	x.queued = max(x.queued, r.Queued)
 	x.computed += r.Computed
 	start := time.Now()
-	detokenized := func() { x.step.spent.detokenized += time.Since(start) }
+	detokenized := func() { x.step.spent.Detokenized += time.Since(start) }
 	switch {
 	case x.strategy.wide:
 		o := *x.best

@@ -2,6 +2,7 @@ package translate
 
 import (
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,9 +34,7 @@ type Metrics struct {
 }
 
 // metricVecs are the metrics of each model or pipeline.
-type metricVecs struct {
-	records, flags, retries, characters, tokens, requests, seconds *prometheus.CounterVec
-}
+type metricVecs struct{ records, flags, retries, characters, tokens *prometheus.CounterVec }
 
 // modelName names a version of a model or pipeline.
 type modelName struct{ model, version string }
@@ -44,8 +43,7 @@ type modelName struct{ model, version string }
 type modelMetrics struct {
 	records, flags, retries measure.Counters
 	characters, tokens      sides
-	done, failed            prometheus.Counter            // requests
-	seconds                 map[string]prometheus.Counter // by stage
+	spent                   Statistics // statistics without the name
 }
 
 // sides are the counters of sources and of translations.
@@ -76,16 +74,14 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			retries:    counters("retries_total", "Sentences that were decoded again with another strategy, by flag.", "model", "version", "flag"),
 			characters: counters("characters_total", "Unicode code points of the results' sources and translations.", "model", "version", "side"),
 			tokens:     counters("tokens_total", "Tokens of the results' sources and translations.", "model", "version", "side"),
-			requests: counters("model_requests_total", "Requests, by the models that they used and by outcome: done or failed.",
-				"model", "version", "outcome"),
-			seconds: counters("model_stage_seconds_total",
-				"Total duration of the stages of translations: of all sentences for queue and decode, of all requests for the others.",
-				"model", "version", "stage"),
 		},
 		languages: counters("record_languages_total", "Results, by language of the source and of the translation.", "side", "language"),
 		models:    make(map[modelName]*modelMetrics),
 	}
 	m.KnowLanguages(nil)
+	if r != nil {
+		r.MustRegister(newCollector(m.Statistics))
+	}
 	return m
 }
 
@@ -110,7 +106,7 @@ func (m *Metrics) Forget(model, version string) {
 	defer m.mu.Unlock()
 	delete(m.models, modelName{model, version})
 	labels := prometheus.Labels{"model": model, "version": version}
-	for _, vec := range []*prometheus.CounterVec{m.vecs.records, m.vecs.flags, m.vecs.retries, m.vecs.characters, m.vecs.tokens, m.vecs.requests, m.vecs.seconds} {
+	for _, vec := range []*prometheus.CounterVec{m.vecs.records, m.vecs.flags, m.vecs.retries, m.vecs.characters, m.vecs.tokens} {
 		vec.DeletePartialMatch(labels)
 	}
 }
@@ -129,12 +125,6 @@ func (m *Metrics) of(name modelName) *modelMetrics {
 			retries:    measure.CountersOf(m.vecs.retries, FlagNames(), by...),
 			characters: bySide(m.vecs.characters),
 			tokens:     bySide(m.vecs.tokens),
-			done:       m.vecs.requests.WithLabelValues(name.model, name.version, "done"),
-			failed:     m.vecs.requests.WithLabelValues(name.model, name.version, "failed"),
-			seconds:    make(map[string]prometheus.Counter),
-		}
-		for _, stage := range []string{stageTokenize, stageQueue, stageDecode, stageDetokenize} {
-			known.seconds[stage] = m.vecs.seconds.WithLabelValues(name.model, name.version, stage)
 		}
 		m.models[name] = known
 	}
@@ -168,4 +158,28 @@ func (m *Metrics) Count(source string, r Result) {
 	}
 	m.sources.Inc(r.From)
 	m.targets.Inc(r.To)
+}
+
+// newCollector exports [Metrics.Statistics].
+func newCollector(statistics func() []Statistics) prometheus.Collector {
+	desc := func(name, help, label string) *prometheus.Desc {
+		return prometheus.NewDesc("dragoman_model_"+name, help, []string{"model", "version", label}, nil)
+	}
+	requests := desc("requests_total", "Requests, by the models that they used and by outcome: done or failed.", "outcome")
+	ofStages := desc("stage_seconds_total", "Total duration of the stages of translations: of all sentences for queue and decode, of all requests for the others.",
+		"stage")
+	return prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+		for _, s := range statistics() {
+			counter := func(desc *prometheus.Desc, label string, value float64) {
+				out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, s.Model, s.Version, label)
+			}
+			counter(requests, "done", float64(s.Succeeded.Count))
+			counter(requests, "failed", float64(s.Failed.Count))
+			for stage, took := range map[string]time.Duration{
+				stageTokenize: s.Tokenized, stageQueue: s.Queued, stageDecode: s.Decoded, stageDetokenize: s.Detokenized,
+			} {
+				counter(ofStages, stage, took.Seconds())
+			}
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -92,20 +91,17 @@ dragoman_characters_total{model="a",side="target",version="1"} 0
 func TestMetricsOfModels(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	m := NewMetrics(registry)
-	model := &Model{ModelConfig: ModelConfig{Name: "a", Version: "1"}}
-	g := &routing{streams: map[Handle]*stream{model: {model: model, spent: spent{queued: time.Second, decoded: 2 * time.Second}}}, asked: map[modelName]bool{}}
-	m.countRequest(g, nil)
-	m.countRequest(g, errors.New("lost"))
+	m.spend([]Statistics{{Model: "a", Version: "1", Succeeded: Total{Count: 2}, Failed: Total{Count: 1}, Queued: time.Second, Decoded: 2 * time.Second}})
 	assert.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP dragoman_model_requests_total Requests, by the models that they used and by outcome: done or failed.
 # TYPE dragoman_model_requests_total counter
-dragoman_model_requests_total{model="a",outcome="done",version="1"} 1
+dragoman_model_requests_total{model="a",outcome="done",version="1"} 2
 dragoman_model_requests_total{model="a",outcome="failed",version="1"} 1
 # HELP dragoman_model_stage_seconds_total Total duration of the stages of translations: of all sentences for queue and decode, of all requests for the others.
 # TYPE dragoman_model_stage_seconds_total counter
-dragoman_model_stage_seconds_total{model="a",stage="decode",version="1"} 4
+dragoman_model_stage_seconds_total{model="a",stage="decode",version="1"} 2
 dragoman_model_stage_seconds_total{model="a",stage="detokenize",version="1"} 0
-dragoman_model_stage_seconds_total{model="a",stage="queue",version="1"} 2
+dragoman_model_stage_seconds_total{model="a",stage="queue",version="1"} 1
 dragoman_model_stage_seconds_total{model="a",stage="tokenize",version="1"} 0
 `), "dragoman_model_requests_total", "dragoman_model_stage_seconds_total"))
 }

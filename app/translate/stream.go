@@ -24,7 +24,7 @@ type stream struct {
 	tokens   int               // known source tokens of the remaining work
 	decoded  int               // tokens × beams decoded so far
 	more     wait.Signal       // wakes the stream; nil if no other stream adds work to it
-	spent    spent
+	spent    Statistics        // statistics of this request, without figures of the request as a whole
 }
 
 // add queues a sentence that has not been tried yet.
@@ -98,8 +98,12 @@ func (s *stream) arrived(job int, r engine.Result) *sentence {
 	stages := s.work.service.cfg.Metrics.Stages
 	stages.Observe(stageQueue, r.Queued)
 	stages.Observe(stageDecode, r.Computed)
-	s.spent.queued += r.Queued
-	s.spent.decoded += r.Computed
+	s.spent.Sentences++
+	s.spent.Queued += r.Queued
+	s.spent.Decoded += r.Computed
+	if r.First {
+		s.spent.Joins++
+	}
 	return x
 }
 

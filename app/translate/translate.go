@@ -18,6 +18,7 @@ package translate
 import (
 	"context"
 	"errors"
+	"time"
 
 	"dragoman/app/budget"
 	"dragoman/app/translate/cache"
@@ -120,13 +121,14 @@ func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Res
 	}
 	defer func() { r.release() }()
 	w := &work{codec: codec{ctx, r}, yield: yield}
+	start := time.Now()
 	if err = w.run(ctx); err != nil {
 		budget.Give(ctx, w.taken)
 		if errors.Is(err, ctx.Err()) {
 			err = context.Cause(ctx)
 		}
 	}
-	s.cfg.Metrics.countRequest(r, err)
+	s.cfg.Metrics.spend(r.statistics(start, err))
 	return err
 }
 

@@ -1,30 +1,28 @@
-"""Sends a text that grows to a service over gRPC, in three ways: story.py ADDRESS METRICS [SENTENCES [RATE]].
+"""Sends a text that grows to a service over gRPC, in three ways: story.py ADDRESS [SENTENCES [RATE]].
 
     build/dragoman &
-    python scripts/clients/story.py localhost:8001 http://localhost:9527/metrics 300 50
+    python scripts/clients/story.py localhost:8001 300 50
 
 1. Each request has all of the text so far; SENTENCES of them at RATE a second, answered by callbacks with their ids.
 2. The same as one sequence: each request has only the sentence that is new.
 3. The same in batches of ten sentences.
 
 All must show the same translations. It prints the bytes of texts that went over the wire, and writes story.csv, with
-what the service's metrics say of queue and compute times, and a drawing of it, story.svg, where there is matplotlib.
+what the service says of queue and compute times, and a drawing of it, story.svg, where there is matplotlib.
 """
 
 import csv
 import queue
-import re
 import sys
 import threading
 import time
-import urllib.request
 
 import numpy as np
 import tritonclient.grpc as triton
 
-ADDRESS, METRICS = sys.argv[1:3]
-SENTENCES = int(sys.argv[3]) if len(sys.argv) > 3 else 300
-RATE = float(sys.argv[4]) if len(sys.argv) > 4 else 50
+ADDRESS = sys.argv[1]
+SENTENCES = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+RATE = float(sys.argv[3]) if len(sys.argv) > 3 else 50
 BATCH, EVERY = 10, 25  # statistics are read after so many answers
 LANGUAGES = {"from": "en", "to": "fr"}
 THINGS = ["books", "cats", "friends", "apples", "houses", "children", "trees", "letters", "days", "cups"]
@@ -75,14 +73,12 @@ class Way:
             self.client.async_stream_infer(self.model, [tensor(text)], request_id=str(i), parameters=LANGUAGES, **options(i))
 
     def statistics(self):
-        with urllib.request.urlopen(METRICS) as answer:
-            text = answer.read().decode()
-        value = lambda kind, stage: float(re.search(rf'^dragoman_stage_duration_seconds_{kind}{{stage="{stage}"}} (\S+)$', text, re.M)[1])
-        return np.array([value("count", "queue"), value("sum", "queue"), value("sum", "decode")])
+        stats = self.client.get_inference_statistics(self.model).model_stats[0].inference_stats
+        return np.array([stats.queue.count, stats.queue.ns, stats.compute_infer.ns], dtype=np.float64)
 
     def since(self, before):
         count, waited, computed = self.statistics() - before
-        return int(count), waited * 1e3 / max(count, 1), computed * 1e3 / max(count, 1)
+        return int(count), waited / 1e6 / max(count, 1), computed / 1e6 / max(count, 1)
 
 
 def main():

@@ -45,6 +45,8 @@ def describes(client):
         check("model ready", client.is_model_ready(name, at, headers=key()))
         model = client.get_model_metadata(name, at, headers=key())
         check("model", [i["name"] for i in model["inputs"]] == ["text", "from", "to"] and version in model["versions"], model)
+        config = client.get_model_config(name, at, headers=key())
+        check("config", config["max_batch_size"] > 1 and config["output"][1]["data_type"] == "TYPE_FP32", config)
     check("no such model is ready", not client.is_model_ready("nope", headers=key()))
     check("no such version is ready", not client.is_model_ready(name, "999", headers=key()))
     return name
@@ -77,6 +79,18 @@ async def infers_aio(name):
     async with triton_aio.InferenceServerClient(BASE) as client:
         got = await client.infer(name, [tensor("text", ["Good evening."], kind=triton_aio)], parameters={"to": "fr"}, headers=key())
         translated("asyncio", ["Good evening."], texts(got))
+
+
+def counts(client, name):
+    all_stats = client.get_inference_statistics(headers=key())["model_stats"]
+    check("statistics of all", name in [s["name"] for s in all_stats], all_stats)
+    stats = client.get_inference_statistics(name, headers=key())["model_stats"][-1]
+    check("statistics", {"success", "fail", "queue", "compute_input", "compute_infer", "compute_output", "cache_hit", "cache_miss"}
+          == set(stats["inference_stats"]), stats)
+    if not TOY:
+        done = stats["inference_stats"]["success"]
+        check("statistics count", done["count"] > 0 and done["ns"] > 0 and stats["inference_count"] > 0
+              and 0 < stats["execution_count"] <= stats["inference_count"] and stats["last_inference"] > 1_600_000_000_000, stats)
 
 
 def refuses(client, name):
@@ -144,6 +158,7 @@ def main():
     name = describes(client)
     infers(client, name)
     asyncio.run(infers_aio(name))
+    counts(client, name)
     refuses(client, name)
     documented(name)
     loads(client, name)

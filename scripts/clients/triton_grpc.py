@@ -37,7 +37,12 @@ def describes(client):
         check("model ready", client.is_model_ready(name, at, headers=KEY))
         model = client.get_model_metadata(name, at, headers=KEY)
         check("model", [i.name for i in model.inputs] == ["text", "from", "to"] and version in model.versions, model)
+        config = client.get_model_config(name, at, headers=KEY).config
+        check("config", config.max_batch_size > 1 and config.output[1].data_type == 11 and config.backend == "dragoman", config)
     check("no such model is ready", not client.is_model_ready("nope", headers=KEY))
+    stats = client.get_inference_statistics(name, headers=KEY).model_stats
+    check("statistics", stats[0].name == name, stats)
+    check("statistics of all", name in [s.name for s in client.get_inference_statistics(headers=KEY).model_stats])
     return name
 
 
@@ -117,7 +122,7 @@ def refuses(client, name):
         fails("wrong key", "UNAUTHENTICATED", "not valid", client.infer, name, [text], parameters=TO_FRENCH, headers={"authorization": "Bearer wrong"})
     for what, call in [("shared memory", client.get_system_shared_memory_status), ("shared memory", client.get_cuda_shared_memory_status),
                        ("shared memory", client.unregister_system_shared_memory), ("shared memory", client.unregister_cuda_shared_memory),
-                       ("/metrics", client.get_inference_statistics), ("OTEL", client.get_trace_settings), ("OTEL", client.update_trace_settings), ("LOG_LEVEL", client.get_log_settings)]:
+                       ("OTEL", client.get_trace_settings), ("OTEL", client.update_trace_settings), ("LOG_LEVEL", client.get_log_settings)]:
         fails(what, "UNIMPLEMENTED", what, call)
     fails("shared memory", "UNIMPLEMENTED", "shared memory", client.register_system_shared_memory, "a", "b", 1)
     fails("a log setting", "UNIMPLEMENTED", "LOG_LEVEL", client.update_log_settings, {"log_info": True})

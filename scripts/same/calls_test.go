@@ -100,6 +100,7 @@ func compareCalls(t *testing.T, p pair) {
 	}
 	for _, model := range []string{"bundled", "none", ""} {
 		compare("metadata of "+model, asked("ModelMetadata", fmt.Sprintf(`{"name":%q}`, model)))
+		compare("config of "+model, asked("ModelConfig", fmt.Sprintf(`{"name":%q}`, model)))
 		for _, text := range []string{"Good morning.", "", "\x00", "Where is the station? Thank you."} {
 			compare(fmt.Sprintf("infer %s %q", model, text), func(c inferencetest.Client) (proto.Message, error) {
 				tensor := func(name, text string) *inferencepb.ModelInferRequest_InferInputTensor {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
@@ -21,6 +22,7 @@ import (
 	"dragoman/app/api/openapi/contracttest"
 	"dragoman/app/api/webpage"
 	"dragoman/app/catalog"
+	"dragoman/app/translate"
 )
 
 // newContract returns the contract of the service in the tests.
@@ -319,6 +321,10 @@ func (managed) Index() []catalog.Status {
 	return []catalog.Status{{Name: "default", Version: "1", Current: true, Served: true, State: catalog.Ready, Bytes: 5}}
 }
 
+func (managed) Statistics() []translate.Statistics {
+	return []translate.Statistics{{Model: "default", Version: "1", Last: time.UnixMilli(9), Sentences: 3}}
+}
+
 func (managed) Load(context.Context, string) error { return openinference.ErrNoRepository }
 
 func (managed) Unload(string) error { return openinference.ErrNoRepository }
@@ -341,6 +347,11 @@ func TestAnswersOfTheInferenceProtocol(t *testing.T) {
 		{"no model", "GET", "/v2/models/nope", "", 404},
 		{"model is ready", "GET", "/v2/models/default/ready", "", 200},
 		{"version is ready", "GET", "/v2/models/default/versions/1/ready", "", 200},
+		{"config", "GET", "/v2/models/default/config", "", 200},
+		{"config of a version", "GET", "/v2/models/default/versions/1/config", "", 200},
+		{"statistics", "GET", "/v2/models/default/stats", "", 200},
+		{"statistics of a version", "GET", "/v2/models/default/versions/1/stats", "", 200},
+		{"statistics of all", "GET", "/v2/models/stats", "", 200},
 		{"infer", post, infer, one + `}}`, 200},
 		{"infer with all", post, infer, one + `,"from":"en","beams":2,"priority":3,"timeout":1000000},"id":"x",` +
 			`"outputs":[{"name":"score","parameters":{"binary_data":false}}]}`, 200},

@@ -37,6 +37,7 @@ import (
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/body"
+	"dragoman/app/translate"
 )
 
 func main() {
@@ -179,6 +180,8 @@ func (m *model) Index() []catalog.Status {
 	}
 	return []catalog.Status{s}
 }
+
+func (m *model) Statistics() []translate.Statistics { return nil }
 
 func (m *model) Load(_ context.Context, name string) error { return m.unload(name, false) }
 

@@ -273,8 +273,6 @@ func unserved(method string) string {
 	switch {
 	case strings.Contains(name, "SharedMemory"):
 		return "shared memory is not offered: send tensors in the request"
-	case name == "ModelStatistics", name == "ModelConfig":
-		return name + " is not offered: /metrics has figures of each model, ModelMetadata its inputs and outputs"
 	case name == "TraceSetting":
 		return "traces are set up by OTEL_EXPORTER_OTLP_ENDPOINT and sent to it"
 	case name == "LogSettings":

@@ -1,7 +1,10 @@
 package openinference
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -113,4 +116,53 @@ func versionsOf(index []catalog.Status, name string) (list []string) {
 		}
 	}
 	return list
+}
+
+// configTensor is an input or output in Triton's model configuration.
+type configTensor struct {
+	Name     string  `json:"name"`
+	DataType string  `json:"data_type"`
+	Dims     []int64 `json:"dims"` // without the batch dimension
+	Optional bool    `json:"optional,omitempty"`
+}
+
+// config serves /v2/models/NAME/config, in the form of Triton's ModelConfig.
+func (a *api) config(c *gin.Context, models Models) (any, error) {
+	index := models.Index()
+	m, err := a.find(c, index)
+	if err != nil {
+		return nil, err
+	}
+	input := func(name string, optional bool) configTensor {
+		return configTensor{name, "TYPE_STRING", []int64{1}, optional}
+	}
+	var versions []int64
+	for _, v := range versionsOf(index, m.Name) {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			versions = append(versions, n)
+		}
+	}
+	return gin.H{
+		"name": m.Name, "platform": "", "backend": "dragoman", "runtime": "",
+		"version_policy":   gin.H{"specific": gin.H{"versions": versions}},
+		"max_batch_size":   cmp.Or(a.MaxRecords, 1),
+		"input":            []configTensor{input(textTensor, false), input(fromTensor, true), input(toTensor, true)},
+		"output":           []configTensor{input(textTensor, false), {scoreTensor, "TYPE_FP32", []int64{1}, false}},
+		"dynamic_batching": gin.H{"preferred_batch_size": []int{}, "max_queue_delay_microseconds": 0, "preserve_ordering": false, "priority_levels": lowest, "default_priority_level": normal},
+		"instance_group":   []string{}, "default_model_filename": "", "parameters": parametersOf(m),
+	}, nil
+}
+
+// parametersOf describes a model in the form of Triton's ModelParameter.
+func parametersOf(m catalog.Status) gin.H {
+	all := gin.H{}
+	for name, value := range map[string]string{
+		"family": m.Family, "precision": string(m.Precision), "source": m.Source, "revision": m.Revision, "license": m.License,
+		"from": strings.Join(m.From, ","), "to": strings.Join(m.To, ","), "pipeline": strconv.FormatBool(m.Pipeline),
+	} {
+		if value != "" {
+			all[name] = gin.H{"string_value": value}
+		}
+	}
+	return all
 }

@@ -3,6 +3,8 @@
 //
 //	GET  /v2, /v2/health/live, /v2/health/ready, /v2/models/NAME[/versions/V]/ready   without a key
 //	GET  /v2/models/NAME[/versions/V]                 its inputs and outputs
+//	GET  /v2/models/NAME[/versions/V]/config          Triton's model configuration
+//	GET  /v2/models[/NAME[/versions/V]]/stats         Triton's statistics
 //	POST /v2/models/NAME[/versions/V]/infer           texts to translations
 //	POST /v2/repository/index                         models and versions
 //	POST /v2/repository/models/NAME/load, /unload     for admins
@@ -38,6 +40,8 @@ import (
 type Models interface {
 	// Index lists all models and pipelines by name, and their versions, the newest last.
 	Index() []catalog.Status
+	// Statistics returns the statistics of the models used.
+	Statistics() []translate.Statistics
 	// Load scans the repository and loads a model. The error is ErrNoRepository if there is none.
 	Load(ctx context.Context, name string) error
 	// Unload takes a model out of service until it is loaded again. The error is ErrNoRepository if there is no repository.
@@ -80,6 +84,7 @@ func New(cfg Config) dialect.Dialect {
 		{Methods: "GET", Path: "/v2", Handler: a.server},
 		{Methods: "GET", Path: LivePath, Handler: probe("live", cfg.Live)},
 		{Methods: "GET", Path: ReadyPath, Handler: probe("ready", cfg.Ready)},
+		{Methods: "GET", Path: "/v2/models/stats", Handler: a.keyed(allStatistics)},
 		{Methods: "POST", Path: "/v2/repository/index", Handler: a.keyed(index), Free: true},
 		{Methods: "POST", Path: "/v2/repository/models/:model/load", Handler: a.keyed(a.load), Free: true},
 		{Methods: "POST", Path: "/v2/repository/models/:model/unload", Handler: a.keyed(a.unload), Free: true},
@@ -88,6 +93,8 @@ func New(cfg Config) dialect.Dialect {
 		routes = append(routes,
 			dialect.Route{Methods: "GET", Path: path, Handler: a.keyed(a.metadata)},
 			dialect.Route{Methods: "GET", Path: path + "/ready", Handler: a.known(a.modelReady)},
+			dialect.Route{Methods: "GET", Path: path + "/config", Handler: a.keyed(a.config)},
+			dialect.Route{Methods: "GET", Path: path + "/stats", Handler: a.keyed(a.statistics)},
 			dialect.Route{Methods: "POST", Path: path + "/infer", Handler: a.keyed(a.infer)})
 	}
 	return dialect.Dialect{Routes: routes, Render: render, Prefixes: []string{
@@ -111,7 +118,7 @@ func refuse(format string, args ...any) error {
 // server serves /v2: a description of the server.
 func (a *api) server(*gin.Context) (any, error) {
 	return gin.H{"name": "dragoman", "version": a.cfg.Version, "extensions": []string{
-		"model_repository", "schedule_policy", "binary_tensor_data", "parameters",
+		"model_repository", "model_configuration", "schedule_policy", "binary_tensor_data", "parameters", "statistics",
 	}}, nil
 }
 

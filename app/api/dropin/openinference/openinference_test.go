@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,13 +32,23 @@ type fake struct {
 }
 
 func (*fake) Index() []catalog.Status {
+	languages := []string{"en", "fr"}
 	return []catalog.Status{
-		{Name: "default", Version: "1", Aliases: []string{"main"}, Served: true, State: catalog.Unloaded},
-		{Name: "default", Version: "2", Aliases: []string{"main"}, Current: true, Served: true, State: catalog.Ready,
+		{Name: "default", Version: "1", Aliases: []string{"main"}, Served: true, State: catalog.Unloaded, From: languages, To: languages},
+		{Name: "default", Version: "2", Aliases: []string{"main"}, Current: true, Served: true, State: catalog.Ready, From: languages, To: languages,
 			Family: "m2m100", Precision: "int8", Device: "cuda", Bytes: 12345},
 		{Name: "default", Version: "3", State: catalog.Loading, Reason: "it is tried before it takes over"},
 		{Name: "broken", Version: "1", Current: true, Served: true, State: catalog.Unloaded, Reason: "there is no weights.bin"},
 		{Name: "old", Version: "4", State: catalog.Draining, Reason: "it was unloaded by hand"},
+	}
+}
+
+func (*fake) Statistics() []translate.Statistics {
+	return []translate.Statistics{
+		{Model: "default", Version: "2", Last: time.UnixMilli(1700000000123), Succeeded: translate.Total{Count: 3, Time: 9}, Failed: translate.Total{Count: 1, Time: 2},
+			Sentences: 7, Joins: 5, Tokenized: 11, Queued: 12, Decoded: 13, Detokenized: 14,
+			CacheHits: translate.Total{Count: 2, Time: 15}, CacheMisses: translate.Total{Count: 6, Time: 16}},
+		{Model: "a+b", Version: "1+1", Sentences: 9},
 	}
 }
 
@@ -90,9 +101,17 @@ func open() http.Handler { return serverOf(translator{}, &fake{}, nil) }
 
 func TestRoutes(t *testing.T) {
 	const (
-		input    = `{"name":"text","datatype":"BYTES","shape":[-1,1]}`
-		inputs   = `[` + input + `,{"name":"from","datatype":"BYTES","shape":[-1,1]},{"name":"to","datatype":"BYTES","shape":[-1,1]}]`
-		output   = `[` + input + `,{"name":"score","datatype":"FP32","shape":[-1,1]}]`
+		input  = `{"name":"text","datatype":"BYTES","shape":[-1,1]}`
+		inputs = `[` + input + `,{"name":"from","datatype":"BYTES","shape":[-1,1]},{"name":"to","datatype":"BYTES","shape":[-1,1]}]`
+		output = `[` + input + `,{"name":"score","datatype":"FP32","shape":[-1,1]}]`
+		stats  = `{"name":"default","version":"2","last_inference":1700000000123,"inference_count":7,"execution_count":5,"inference_stats":{` +
+			`"success":{"count":3,"ns":9},"fail":{"count":1,"ns":2},"queue":{"count":7,"ns":12},"compute_input":{"count":7,"ns":11},` +
+			`"compute_infer":{"count":7,"ns":13},"compute_output":{"count":7,"ns":14},"cache_hit":{"count":2,"ns":15},"cache_miss":{"count":6,"ns":16}},` +
+			`"batch_stats":[],"memory_usage":[{"type":"GPU","id":0,"byte_size":12345}]}`
+		none  = `{"count":0,"ns":0}`
+		fresh = `{"name":"default","version":"1","last_inference":0,"inference_count":0,"execution_count":0,"inference_stats":{` +
+			`"success":` + none + `,"fail":` + none + `,"queue":` + none + `,"compute_input":` + none + `,"compute_infer":` + none +
+			`,"compute_output":` + none + `,"cache_hit":` + none + `,"cache_miss":` + none + `},"batch_stats":[],"memory_usage":[]}`
 		notReady = `{"error":"the model broken:1 is not ready: there is no weights.bin"}`
 	)
 	for _, test := range []struct {
@@ -100,7 +119,7 @@ func TestRoutes(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{"GET", "/v2", "", 200, `{"extensions":["model_repository","schedule_policy","binary_tensor_data","parameters"],"name":"dragoman","version":"v1.2"}`},
+		{"GET", "/v2", "", 200, `{"extensions":["model_repository","model_configuration","schedule_policy","binary_tensor_data","parameters","statistics"],"name":"dragoman","version":"v1.2"}`},
 		{"GET", "/v2/health/live", "", 200, `{"live":true}`},
 		{"GET", "/v2/health/ready", "", 200, `{"ready":true}`},
 		{"GET", "/v2/models/default", "", 200, `{"name":"default","versions":["1","2"],"platform":"dragoman","inputs":` + inputs + `,"outputs":` + output + `}`},
@@ -112,12 +131,18 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/v2/models/default/versions/3/ready", "", 503, `{"error":"the model default:3 is not ready: it is tried before it takes over"}`},
 		{"GET", "/v2/models/broken/ready", "", 503, notReady},
 		{"GET", "/v2/models/broken", "", 503, notReady},
+		{"GET", "/v2/models/broken/config", "", 503, notReady},
+		{"GET", "/v2/models/broken/stats", "", 503, notReady},
 		{"POST", "/v2/models/broken/infer", "{}", 503, notReady},
 		{"GET", "/v2/models/other/ready", "", 404, `{"error":"there is no model \"other\": use default"}`},
 		{"GET", "/v2/models/old", "", 404, `{"error":"there is no model \"old\": use default"}`},
 		{"POST", "/v2/models/old/infer", "{}", 404, `{"error":"there is no model \"old\": use default"}`},
 		{"GET", "/v2/models/default/versions/9", "", 404, `{"error":"there is no model \"default:9\": use default"}`},
 		{"POST", "/v2/models/default/versions/9/infer", "{}", 404, `{"error":"there is no model \"default:9\": use default"}`},
+		{"GET", "/v2/models/default/stats", "", 200, `{"model_stats":[` + fresh + `,` + stats + `]}`},
+		{"GET", "/v2/models/default/versions/2/stats", "", 200, `{"model_stats":[` + stats + `]}`},
+		{"GET", "/v2/models/stats", "", 200, `{"model_stats":[` + fresh + `,` + stats + `]}`},
+		{"GET", "/v2/models/other/stats", "", 404, `{"error":"there is no model \"other\": use default"}`},
 		{"POST", "/v2/repository/index", "", 200, `[{"name":"default","version":"1","state":"READY","reason":"the first request loads it"},` +
 			`{"name":"default","version":"2","state":"READY","reason":""},` +
 			`{"name":"default","version":"3","state":"LOADING","reason":"it is tried before it takes over"},` +
@@ -135,6 +160,23 @@ func TestRoutes(t *testing.T) {
 			assert.Equal(t, test.want, compattest.Body(w))
 		})
 	}
+}
+
+func TestConfig(t *testing.T) {
+	w := compattest.Send(t.Context(), open(), "GET", "/v2/models/default/config", "", "")
+	require.Equal(t, 200, w.Code)
+	assert.JSONEq(t, `{
+		"name": "default", "platform": "", "backend": "dragoman", "runtime": "",
+		"version_policy": {"specific": {"versions": [1, 2]}}, "max_batch_size": 5,
+		"input": [{"name": "text", "data_type": "TYPE_STRING", "dims": [1]},
+			{"name": "from", "data_type": "TYPE_STRING", "dims": [1], "optional": true},
+			{"name": "to", "data_type": "TYPE_STRING", "dims": [1], "optional": true}],
+		"output": [{"name": "text", "data_type": "TYPE_STRING", "dims": [1]}, {"name": "score", "data_type": "TYPE_FP32", "dims": [1]}],
+		"dynamic_batching": {"preferred_batch_size": [], "max_queue_delay_microseconds": 0, "preserve_ordering": false,
+			"priority_levels": 3, "default_priority_level": 2},
+		"instance_group": [], "default_model_filename": "",
+		"parameters": {"family": {"string_value": "m2m100"}, "precision": {"string_value": "int8"}, "pipeline": {"string_value": "false"},
+			"from": {"string_value": "en,fr"}, "to": {"string_value": "en,fr"}}}`, w.Body.String())
 }
 
 func TestWhileNotReady(t *testing.T) {
@@ -220,7 +262,7 @@ func TestKeys(t *testing.T) {
 	h := serverOf(translator{}, &fake{}, func(cfg *dialect.Config, _ *Config) { cfg.Gate = gate })
 	for path, open := range map[string]bool{
 		"GET /v2": true, "GET /v2/health/live": true, "GET /v2/health/ready": true, "GET /v2/models/default/ready": true,
-		"GET /v2/models/default":        false,
+		"GET /v2/models/default": false, "GET /v2/models/default/config": false, "GET /v2/models/stats": false,
 		"POST /v2/models/default/infer": false, "POST /v2/repository/index": false,
 	} {
 		method, path, _ := strings.Cut(path, " ")

@@ -85,6 +85,16 @@ func (r *RPC) Dialect() dialect.Dialect {
 	}
 	add("ServerMetadata", true, r.server)
 	add("ModelMetadata", true, r.keyed(r.metadata))
+	add("ModelConfig", true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+		config, err := r.config(c, models)
+		return gin.H{"config": config}, err
+	}))
+	add("ModelStatistics", true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+		if c.Param("model") == "" {
+			return allStatistics(c, models)
+		}
+		return r.statistics(c, models)
+	}))
 	add("RepositoryIndex", true, r.keyed(func(c *gin.Context, models Models) (any, error) {
 		return gin.H{"models": indexOf(models, valueIn(exchangeOf(c).in, "ready").Bool())}, nil
 	}))

@@ -240,6 +240,29 @@ func TestCalls(t *testing.T) {
 	ask("ModelMetadata", `{"name":"main"}`, &model)
 	assert.Equal(t, []string{"1", "2"}, model.Versions)
 	assert.Equal(t, []string{"-1", "1"}, model.Inputs[2].Shape)
+	var config struct {
+		Config struct {
+			MaxBatchSize int
+			Input        []struct{ DataType string }
+			Parameters   map[string]struct{ StringValue string }
+		}
+	}
+	ask("ModelConfig", `{"name":"default"}`, &config)
+	assert.Equal(t, 5, config.Config.MaxBatchSize)
+	assert.Equal(t, "TYPE_STRING", config.Config.Input[0].DataType)
+	assert.Equal(t, "int8", config.Config.Parameters["precision"].StringValue)
+	type statistics struct {
+		ModelStats []struct {
+			InferenceStats struct{ Queue struct{ Ns string } }
+			MemoryUsage    []struct{ ByteSize string }
+		}
+	}
+	var stats, all statistics
+	ask("ModelStatistics", `{"name":"default","version":"2"}`, &stats)
+	assert.Equal(t, "12", stats.ModelStats[0].InferenceStats.Queue.Ns)
+	assert.Equal(t, "12345", stats.ModelStats[0].MemoryUsage[0].ByteSize)
+	ask("ModelStatistics", "{}", &all)
+	assert.Len(t, all.ModelStats, 2)
 	for onlyReady, want := range map[bool]int{false: 5, true: 2} {
 		var index struct{ Models []struct{} }
 		ask("RepositoryIndex", fmt.Sprintf(`{"ready":%t}`, onlyReady), &index)
@@ -389,7 +412,6 @@ func eachField(of protoreflect.MessageDescriptor, path []protoreflect.FieldDescr
 
 func TestMethodsThatAreNotThere(t *testing.T) {
 	assert.Contains(t, unserved("/inference.GRPCInferenceService/CudaSharedMemoryStatus"), "shared memory")
-	assert.Contains(t, unserved("/inference.GRPCInferenceService/ModelStatistics"), "/metrics")
 	assert.Contains(t, unserved("/inference.GRPCInferenceService/TraceSetting"), "OTEL_")
 	assert.Contains(t, unserved("/inference.GRPCInferenceService/LogSettings"), "LOG_LEVEL")
 	assert.Contains(t, unserved("x"), "there is no method x")

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,15 +20,17 @@ func (s *slow) Stream(ctx context.Context, req engine.Request,
 	next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
 	time.Sleep(time.Second)
 	return s.upper.Stream(ctx, req, next, func(job int, r engine.Result) error {
-		r.Queued, r.Computed = time.Millisecond, time.Minute
+		r.Queued, r.Computed, r.First = time.Millisecond, time.Minute, job == 0
 		return each(job, r)
 	})
 }
 
-func TestSpent(t *testing.T) {
+func TestStatistics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		eng, m := &slow{}, NewMetrics(nil)
 		s := cached(t, newCache(t), eng, func(cfg *testConfig) { cfg.Metrics = m })
+		assert.Empty(t, m.Statistics())
+		start := time.Now()
 		for _, list := range [][]string{{"one", "Two. Three."}, {"Two.", "four", "1"}, {"1"}} {
 			_, err := s.Translate(t.Context(), texts(list...))
 			require.NoError(t, err)
@@ -40,11 +41,14 @@ func TestSpent(t *testing.T) {
 		_, err = s.Translate(t.Context(), Request{From: "tlh", To: []string{"en"}, Records: []Record{{Text: "x"}}})
 		require.Error(t, err, "it never came to a model")
 
-		assert.Len(t, m.models, 1)
-		got := m.models[modelName{"m", "1"}]
-		assert.Equal(t, []float64{3, 1}, []float64{testutil.ToFloat64(got.done), testutil.ToFloat64(got.failed)})
-		assert.InDelta(t, 0.004, testutil.ToFloat64(got.seconds[stageQueue]), 1e-9)
-		assert.InDelta(t, 4*60, testutil.ToFloat64(got.seconds[stageDecode]), 1e-9)
+		assert.Equal(t, []Statistics{{
+			Model: "m", Version: "1", Last: start.Add(2 * time.Second),
+			Succeeded: Total{3, 2 * time.Second}, Failed: Total{1, time.Second},
+			Sentences: 4, Joins: 2, Queued: 4 * time.Millisecond, Decoded: 4 * time.Minute,
+			CacheHits: Total{1, 0}, CacheMisses: Total{5, 0},
+		}}, m.Statistics())
+		m.Forget("m", "1")
+		assert.Empty(t, m.Statistics())
 	})
 }
 
@@ -94,9 +98,7 @@ func (p *patient) Stream(ctx context.Context, req engine.Request,
 		case err != nil:
 			return err
 		case ok:
-			r := p.translate(job)
-			r.Computed = time.Second
-			if err := each(done, r); err != nil {
+			if err := each(done, p.translate(job)); err != nil {
 				return err
 			}
 			done++
@@ -111,7 +113,7 @@ func (p *patient) Stream(ctx context.Context, req engine.Request,
 }
 
 // Requests count for a pipeline and its models, sentences only for the models.
-func TestSpentInPipelines(t *testing.T) {
+func TestStatisticsOfPipelines(t *testing.T) {
 	var models []Handle
 	var selection Selection
 	for _, name := range []string{"a", "b"} {
@@ -124,11 +126,11 @@ func TestSpentInPipelines(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		steps []Handle
-		want  map[string][3]float64 // requests, failed requests, seconds of decoding
+		want  map[string][3]uint64 // requests, failed requests, sentences
 	}{
-		{"two models", models, map[string][3]float64{"a": {1, 0, 2}, "b": {1, 0, 2}, "series": {1, 0, 0}}},
-		{"one of them", models[:1], map[string][3]float64{"a": {1, 0, 2}, "series": {1, 0, 0}}},
-		{"the first is away", []Handle{away{}, models[1]}, map[string][3]float64{"series": {0, 1, 0}}},
+		{"two models", models, map[string][3]uint64{"a": {1, 0, 2}, "b": {1, 0, 2}, "series": {1, 0, 0}}},
+		{"one of them", models[:1], map[string][3]uint64{"a": {1, 0, 2}, "series": {1, 0, 0}}},
+		{"the first is away", []Handle{away{}, models[1]}, map[string][3]uint64{"series": {0, 1, 0}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg := config(runes{}, nil).Config
@@ -137,9 +139,9 @@ func TestSpentInPipelines(t *testing.T) {
 			if err != nil {
 				require.ErrorIs(t, err, errAway)
 			}
-			got := map[string][3]float64{}
-			for name, of := range cfg.Metrics.models {
-				got[name.model] = [3]float64{testutil.ToFloat64(of.done), testutil.ToFloat64(of.failed), testutil.ToFloat64(of.seconds[stageDecode])}
+			got := map[string][3]uint64{}
+			for _, s := range cfg.Metrics.Statistics() {
+				got[s.Model] = [3]uint64{s.Succeeded.Count, s.Failed.Count, s.Sentences}
 			}
 			assert.Equal(t, test.want, got)
 		})
