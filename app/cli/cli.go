@@ -129,7 +129,7 @@ languages; MIT), NLLB-200 (202; CC BY-NC: not for commercial use), MADLAD-400
 		return run(cmd, args)
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(p.serve(), p.pull(), p.models(), p.translate(), p.mcp(), p.jobs(), p.glossaries(), p.key(), p.health(), p.monitor(), p.version())
+	root.AddCommand(p.serve(), p.pull(), p.models(), p.translate(), p.live(), p.mcp(), p.jobs(), p.glossaries(), p.key(), p.health(), p.monitor(), p.version())
 	root.Flags().SortFlags = false
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout) // before the command completion is made, which keeps it

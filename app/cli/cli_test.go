@@ -89,6 +89,7 @@ func TestUsage(t *testing.T) {
 		"glossaries add - -f en -t fr":         `glossaries add needs --name where the terms come from standard input`,
 		"glossaries rm":                        `glossaries rm takes the id of a glossary, got []`,
 		"key":                                  `key needs the caller's name`,
+		"live -f en":                           `live needs --from and --to`,
 		"translate x":                          `translate needs --from and --to`,
 		"translate -f en -t fr - x":            `translate takes - for standard input alone`,
 		"translate -f en -t fr -o - a b":       `translate takes -o - for one document: name a folder for several`,
@@ -197,6 +198,7 @@ func TestCompletion(t *testing.T) {
 	for args, want := range map[string][]string{
 		"translate --from ":        {"auto\tdetected", "fr\tFrench", "yue\tCantonese"},
 		"translate -t ":            {"fr\tFrench", "ja\tJapanese"},
+		"live --to ":               {"fr\tFrench"},
 		"translate --format ":      {"text", "html", "xml"},
 		"translate -o x --format ": {"docx", "md"},
 		"translate --header ":      {"auto", "keep", "translate"},

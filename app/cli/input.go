@@ -3,23 +3,23 @@ package cli
 import "context"
 
 // inputChunks are parts of an input as they are read.
-type inputChunks chan inputChunk
+type inputChunks[T any] chan inputChunk[T]
 
 // inputChunk is a part of an input. After an error the input ends.
-type inputChunk struct {
-	lines []string
-	err   error
+type inputChunk[T any] struct {
+	content T
+	err     error
 }
 
 // readAside reads in another goroutine, until an error or until ctx is done. A read of a terminal or pipe cannot be interrupted,
 // so the goroutine may outlive its caller; it ends with the read.
-func readAside(ctx context.Context, read func() ([]string, error)) inputChunks {
-	chunks := make(inputChunks)
+func readAside[T any](ctx context.Context, read func() (T, error)) inputChunks[T] {
+	chunks := make(inputChunks[T])
 	go func() {
 		for {
-			lines, err := read()
+			content, err := read()
 			select {
-			case chunks <- inputChunk{lines, err}:
+			case chunks <- inputChunk[T]{content, err}:
 			case <-ctx.Done():
 				return
 			}
@@ -32,11 +32,11 @@ func readAside(ctx context.Context, read func() ([]string, error)) inputChunks {
 }
 
 // next waits for the next part, and returns the end of the input with the last part. It fails with ctx's error if ctx is done.
-func (c inputChunks) next(ctx context.Context) (lines []string, err error) {
+func (c inputChunks[T]) next(ctx context.Context) (content T, err error) {
 	select {
 	case chunk := <-c:
-		return chunk.lines, chunk.err
+		return chunk.content, chunk.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return content, ctx.Err()
 	}
 }

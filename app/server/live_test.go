@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +17,9 @@ import (
 	"github.com/coder/websocket/wsjson"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/cli"
+	"dragoman/app/client"
 )
 
 // liveAnswer is a message about live text.
@@ -199,6 +205,63 @@ func TestLiveEndsWithTheService(t *testing.T) {
 	_, _, err := conn.Read(t.Context())
 	assert.Equal(t, websocket.StatusServiceRestart, websocket.CloseStatus(err))
 	assert.NoError(t, <-r.result)
+}
+
+// The client finds its session again after every loss of its connection.
+func TestLiveClient(t *testing.T) {
+	r := service(t, "LIVE_IDLE=200ms")
+	var dials atomic.Int64
+	c, err := client.New(client.Config{URL: r.url, HTTPClient: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			return new(net.Dialer).DialContext(ctx, network, address)
+		},
+	}}})
+	require.NoError(t, err)
+	defer c.Close()
+	l, err := c.Live(t.Context(), client.Request{From: "en", To: "fr"})
+	require.NoError(t, err)
+	for i, line := range strings.SplitAfter(page, " ") {
+		require.NoError(t, l.Append(t.Context(), line))
+		if i == 7 { // waits until the session has ended and been opened again
+			for !strings.Contains(l.Text(), "gare") {
+				require.NoError(t, l.Next(t.Context()))
+			}
+			before := dials.Load()
+			for dials.Load() == before {
+				require.NoError(t, l.Next(t.Context()))
+			}
+		}
+	}
+	require.NoError(t, l.Edit(t.Context(), client.LiveEdit{From: 0, To: 5, Text: "Here"}, client.LiveEdit{From: 0, To: 4, Text: "Where"}))
+	assert.ErrorContains(t, l.Edit(t.Context(), client.LiveEdit{From: 1 << 20, To: 1 << 20}), "1048576")
+	require.NoError(t, l.Finish(t.Context()))
+	for err = nil; err == nil; {
+		err = l.Next(t.Context())
+	}
+	require.ErrorIs(t, err, io.EOF)
+	plain, err := r.translated("en", "fr", []record{{"1", page}})
+	require.NoError(t, err)
+	assert.Equal(t, plain[0].Text, l.Text())
+	for _, s := range l.Segments() {
+		assert.True(t, s.Final)
+	}
+	assert.NoError(t, l.Close())
+	assert.NoError(t, l.Close())
+}
+
+// The command prints the translation of its input.
+func TestLiveCommand(t *testing.T) {
+	r := service(t)
+	got := execute(t, page+"\n", environment(), "live", "--from", "en", "--to", "fr", "--url", r.url)
+	require.Equal(t, cli.ExitOK, got.code, got.stderr)
+	plain, err := r.translated("en", "fr", []record{{"1", page + "\n"}})
+	require.NoError(t, err)
+	assert.Equal(t, plain[0].Text, got.stdout)
+	for _, args := range [][]string{{"--from", "en"}, {"--from", "en", "--to", "fr", "text"}} {
+		assert.Equal(t, cli.ExitUsage, execute(t, "", environment(), append([]string{"live"}, args...)...).code)
+	}
+	assert.Equal(t, cli.ExitError, execute(t, "", environment(), "live", "--from", "en", "--to", "xx", "--url", r.url).code)
 }
 
 // Each forbidden message of a client gets an answer or ends the connection, and has no other effect.

@@ -81,7 +81,7 @@ func TestUsageErrors(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{"sevre"}, nil, `unknown command "sevre" (did you mean serve?): use completion, glossaries, health, jobs, key, mcp, models, monitor, pull, serve, translate, version`},
+		{[]string{"sevre"}, nil, `unknown command "sevre" (did you mean serve?): use completion, glossaries, health, jobs, key, live, mcp, models, monitor, pull, serve, translate, version`},
 		{[]string{"serve", "now"}, nil, `serve takes no arguments, got ["now"]`},
 		{[]string{"serve", "--port", "1"}, nil, `serve: unknown flag: --port`},
 		{nil, []string{"APP_PORT=x"}, `configuration: APP_PORT="x": use a whole number`},

@@ -38,7 +38,7 @@ func compareCommands(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lines.txt"), []byte("Good morning.\nWhere is the station?\n"), 0o600))
 	commands := []string{"", "version", "nonsense", "serve x", "translate", "translate -f en -t fr Good", "translate -f en -t xx Good", "translate -f en -t ja --file lines.txt",
 		"translate -f auto -t de --beams 4", "translate -f en -t fr --file none.txt", "pull", "pull none", "models", "models --repository none", "key one rate=10/s", "key one rate=x"}
-	for _, command := range strings.Fields("serve completion glossaries health jobs key mcp models monitor pull translate version") {
+	for _, command := range strings.Fields("serve completion glossaries health jobs key live mcp models monitor pull translate version") {
 		commands = append(commands, command+" --help", command+" --nonsense", command+" a b c d --url x")
 	}
 	for _, shell := range strings.Fields("bash zsh fish powershell") {
