@@ -81,6 +81,21 @@ func TestAwkwardTranslations(t *testing.T) {
 	}
 }
 
+// PHP reads the translations of its arrays.
+func TestPHPReadsAwkwardTranslations(t *testing.T) {
+	files := []string{}
+	for _, translation := range awkward {
+		got, err := rewritten(t, kindNamed(t, "php"), "<?php return ['Open house', \"Open house\", ['Open house']];", document.Options{}, func(string) string { return translation })
+		require.NoError(t, err)
+		files = append(files, got)
+	}
+	all, err := json.Marshal(map[string][]string{"files": files, "want": awkward})
+	require.NoError(t, err)
+	const check = `$v = json_decode(file_get_contents('a.json'), true); foreach ($v['files'] as $i => $file) { $got = eval('?>' . $file); ` +
+		`foreach ([$got[0], $got[1], $got[2][0]] as $text) if ($text !== trim($v['want'][$i])) echo $v['want'][$i], ' ', $text, "\n"; }`
+	assert.Empty(t, owner(t, "a.json", string(all), "php", "-r", check))
+}
+
 // PyYAML reads the translations of YAML, Java those of .properties.
 func TestOwnersReadAwkwardTranslations(t *testing.T) {
 	const yamlText = "a: Open house\nb: 'Open house'\nc: \"Open house\"\nd: [Open house, Open house]\ne: {x: Open house}\nf: |\n  Open house\ng: >-\n  Open house\nh:\n- Open house\n"
