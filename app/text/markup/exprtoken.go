@@ -119,7 +119,7 @@ func (e *expressions) words() bool {
 	if len(e.foreign) > 0 {
 		end = min(end, e.foreign[0][0])
 	}
-	if e.next > 0 && e.spans[e.next-1].End == e.pos { // a word may go on behind a tag
+	if e.next > 0 && e.spans[e.next-1].End == e.pos && !isASCIISpace(e.text[e.pos]) { // a word may go on behind a tag
 		return false
 	}
 	for e.pos < end && e.pos-start < char.BetweenLooks {
@@ -131,18 +131,23 @@ func (e *expressions) words() bool {
 		if size == 0 || e.pos+size == end && end < len(e.text) {
 			break
 		}
-		kind := wordToken
-		if raw := e.text[e.pos : e.pos+size]; !sure {
-			if strings.ContainsAny(raw[to:], "'’") { // which may belong to the word
-				from, to = coreOf(raw)
-			}
-			kind = e.wordKind(raw[from:to], raw)
-		}
-		e.add(e.pos+from, e.pos+to, kind)
+		e.addWord(e.pos, e.text[e.pos:e.pos+size], from, to, sure)
 		e.pos += size
 	}
 	e.looks.Past(e.pos - start)
 	return e.pos > start
+}
+
+// addWord adds the token raw at byte start, of which [wordIn] returned the other values.
+func (e *expressions) addWord(start int, raw string, from, to int, sure bool) {
+	kind := wordToken
+	if !sure {
+		if strings.ContainsAny(raw[to:], "'’") { // which may belong to the word
+			from, to = coreOf(raw)
+		}
+		kind = e.wordKind(raw[from:to], raw)
+	}
+	e.add(start+from, start+to, kind)
 }
 
 func (e *expressions) hold(start, end int) {
@@ -208,6 +213,12 @@ func (e *expressions) isFree(start, end int) bool {
 // read adds the token of bytes [start, end), which contain spans.
 func (e *expressions) read(start, end int, spans []Span) {
 	raw := e.text[start:end]
+	if len(spans) == 0 && !e.isForeign { // beside a tag
+		if from, to, size, sure := wordIn(raw); size == len(raw) && !e.isPartOfWord(start, end, 0) {
+			e.addWord(start, raw, from, to, sure)
+			return
+		}
+	}
 	if n := noteBehind(e.looks, raw); n > 0 {
 		e.read(start, end-n, slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n }))
 		e.add(end-n, end, heldToken)
