@@ -37,7 +37,7 @@ func bookLabels(p *pass) {
 	languages, to := 0, p.options.To
 	xmlFormat{start: func(x *xmlReader, e *xmlElement) {
 		if code := e.attribute("lang"); code != "" && (e.space == spaceNCX || e.name == "package" || e.name == "title") {
-			isForeign := p.options.From != "" && !language.Same(code, p.options.From)
+			isForeign := p.isForeign(code)
 			if e.stays = isForeign && len(x.open) > 1; to != "" && !isForeign {
 				x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], "xml:lang", to))
 			}

@@ -10,7 +10,6 @@ import (
 	htmltoken "golang.org/x/net/html"
 
 	"dragoman/app/document/xmlpart"
-	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -82,7 +81,7 @@ func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
 		}
 		if code := lang(i); code != "" {
 			partner := p.lastOf(tokens, i)
-			open = append(open, element{partner, !language.Same(code, p.options.From)})
+			open = append(open, element{partner, p.isForeign(code)})
 			if is := isForeign(); is && !around {
 				begin(at, tokens[partner].End)
 			} else if around && !is {

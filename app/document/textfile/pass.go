@@ -219,6 +219,11 @@ func (p *pass) checkSource(code string) {
 	}
 }
 
+// isForeign reports whether a code is of another language than the source, as far as that is known.
+func (p *pass) isForeign(code string) bool {
+	return code != "" && p.options.From != "" && !language.Same(code, p.options.From)
+}
+
 // isWritten reports whether the sources of a catalogue are in one language rather than in another one.
 func (p *pass) isWritten(code, other string) bool {
 	var texts strings.Builder

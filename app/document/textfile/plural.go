@@ -157,8 +157,7 @@ func (f *forms) in(to, text string) string {
 		categories[i] = form.category
 	}
 	raw := func(i int) string { return text[f.list[i].start:f.list[i].end] }
-	base, _, _ := strings.Cut(to, "-")
-	hasMillions := f.strict && f.rules == nil && strings.Contains(withMillions, " "+base+" ")
+	hasMillions := f.strict && f.rules == nil && strings.Contains(withMillions, " "+language.Base(to)+" ")
 	list := madeForms(to, f.rules, categories, func(i int) bool { return pluralNumber.MatchString(raw(i)) }, f.exact,
 		func(category string) bool { return f.keep || category == "zero" || hasMillions && category == "many" })
 	other := slices.Index(categories, "other")

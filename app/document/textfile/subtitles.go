@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"dragoman/app/document"
-	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
 )
 
@@ -67,7 +66,7 @@ func (p *pass) holdLanguages(t document.Translate) document.Translate {
 	}
 	return func(text string) (string, error) {
 		translation, err := t(cueLanguage.ReplaceAllStringFunc(text, func(element string) string {
-			if m := cueLanguage.FindStringSubmatch(element); !language.Same(m[2], p.options.From) {
+			if m := cueLanguage.FindStringSubmatch(element); p.isForeign(m[2]) {
 				return `<code lang="` + m[1] + m[2] + `">` + m[3] + "</code>"
 			}
 			return element

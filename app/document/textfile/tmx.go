@@ -26,7 +26,7 @@ func tmx(p *pass) {
 		case e.name == "tuv" && u.segment.start > e.start:
 			u.add(*e, from, p.options.To)
 		case e.name != "tu" || e.start != u.start || u.source.end == 0:
-		case p.options.From != "" && !u.isIn(p.options.From):
+		case p.isForeign(u.source.attribute("lang")):
 			others++
 		default:
 			u.fill(x)
@@ -53,12 +53,6 @@ func (u *tmxUnit) add(e xmlElement, from, to string) {
 	case u.source.end == 0, language.Same(lang, from) && !language.Same(u.source.attribute("lang"), from):
 		u.source, u.text = e, u.segment
 	}
-}
-
-// isIn reports whether the source is in a language, or has none.
-func (u *tmxUnit) isIn(lang string) bool {
-	own := u.source.attribute("lang")
-	return own == "" || language.Same(own, lang)
 }
 
 // fill translates the unit if it has no text in the target language.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dragoman/app/document/xmlpart"
-	"dragoman/app/text/language"
 	"dragoman/app/text/wrap"
 )
 
@@ -41,7 +40,7 @@ func (f *ttmlFile) opened(x *xmlReader, e *xmlElement) {
 	if e.name == "p" {
 		f.within++
 	}
-	if lang := e.attribute("lang"); lang != "" && x.options.From != "" && !language.Same(lang, x.options.From) {
+	if lang := e.attribute("lang"); x.isForeign(lang) {
 		e.stays = true
 	} else if lang != "" && (f.within == 0 || f.within == 1 && e.name == "p") {
 		f.translateAll() // replacements are in order

@@ -86,7 +86,7 @@ func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) {
 func (f *xliffFile) fill(u *xliffUnit) {
 	source := u.source
 	switch {
-	case u.stays || u.source == nil || f.isForeign(u.source.attribute("lang")):
+	case u.stays || u.source == nil || f.isOther(u.source.attribute("lang")):
 		return
 	case len(u.parts.empty) > 0 && f.isOpen(u):
 		f.fillParts(u)
@@ -119,9 +119,9 @@ func (f *xliffFile) fill(u *xliffUnit) {
 	f.put(u.target, tag, translation)
 }
 
-// isForeign reports whether a text is in another language than those of the file.
-func (f *xliffFile) isForeign(code string) bool {
-	return code != "" && f.options.From != "" && !language.Same(code, f.source) && !language.Same(code, f.options.From)
+// isOther reports whether a text is in another language than the source, and than the file says of its texts.
+func (f *xliffFile) isOther(code string) bool {
+	return f.isForeign(code) && !language.Same(code, f.source)
 }
 
 // isOpen reports whether a unit needs a target.

@@ -140,7 +140,7 @@ func (p *pass) heldElements(t document.Translate) document.Translate {
 	}
 	return func(text string) (string, error) {
 		translation, err := t(inlineLanguage.ReplaceAllStringFunc(text, func(tag string) string {
-			if !language.Same(inlineLanguage.FindStringSubmatch(tag)[1], p.options.From) {
+			if p.isForeign(inlineLanguage.FindStringSubmatch(tag)[1]) {
 				name := 1 + len(xmlpart.NameOf(tag))
 				return tag[:name] + stayMark + tag[name:]
 			}
