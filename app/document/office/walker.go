@@ -49,7 +49,7 @@ type walker struct {
 	fields     fields
 	keep       map[string]bool // texts that stay because formulas refer to them
 	styles     map[string]odfStyle
-	languages  map[string]marks // of styles of OpenDocument, by their families and names
+	languages  map[string]marks // of styles of OpenDocument and Word, by their families and names
 	automatic  bool             // the current styles are automatic ones
 	cell       marks            // the languages of the current cell
 
