@@ -85,13 +85,17 @@ func (c *charsmap) checkReplacements() error {
 	return nil
 }
 
-// longest returns the length in bytes of the longest rule that matches at the start of s, or 0, and its replacement.
-func (c *charsmap) longest(s string) (length int, replacement string) {
-	length, value := c.prefix(s)
-	if length == 0 {
-		return 0, ""
+// next returns what the start of s, which is not empty, becomes: the longest rule's text, or else one character. length is the number
+// of bytes of s used, at least 1.
+func (c *charsmap) next(s string) (out string, length int) {
+	if length, value := c.prefix(s); length > 0 {
+		return c.replacement(value), length
 	}
-	return length, c.replacement(value)
+	r, size := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError && size == 1 {
+		return replacementChar, 1
+	}
+	return s[:size], size
 }
 
 // replacement returns the replacement of the rule with this value.

@@ -125,12 +125,8 @@ func Precompiled(raw []byte) (func(text string) string, error) {
 	return func(text string) string {
 		var out strings.Builder
 		for text != "" {
-			length, replacement := rules.longest(text)
-			if length == 0 {
-				_, length = utf8.DecodeRuneInString(text)
-				replacement = text[:length]
-			}
-			out.WriteString(replacement)
+			part, length := rules.next(text)
+			out.WriteString(part)
 			text = text[length:]
 		}
 		return out.String()

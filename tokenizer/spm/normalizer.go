@@ -120,20 +120,12 @@ func (n *normalizer) plainRun(s string) int {
 	return at
 }
 
-// next normalizes the start of s, which is not empty: the longest user-defined piece, the longest rule's text, or else one
-// character. length is the number of bytes of s used, at least 1.
+// next normalizes the start of s, which is not empty: the longest user-defined piece, or else what the rules make of it. length is the number of bytes of s used, at least 1.
 func (n *normalizer) next(s string) (out string, length int) {
 	if length, _ := n.kept.prefix(s); length > 0 {
 		return s[:length], length
 	}
-	if length, out = n.rules.longest(s); length > 0 {
-		return out, length
-	}
-	r, size := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError && size == 1 {
-		return replacementChar, 1
-	}
-	return s[:size], size
+	return n.rules.next(s)
 }
 
 func (n *normalizer) appendEscaped(dst []byte, s string) []byte {
