@@ -77,11 +77,12 @@ func memoryOf(m memory.Memory) memoryOutput {
 
 // answerMemory answers with a memory, which may be new.
 func answerMemory(c *gin.Context, m memory.Memory, created bool, answer gin.H) (any, error) {
-	answer["memory"] = memoryOf(m)
+	about := memoryOf(m)
+	answer["memory"] = about
 	if !created {
 		return answer, nil
 	}
-	c.Header("Location", memoryOf(m).URL)
+	c.Header("Location", about.URL)
 	return dialect.Reply{Status: http.StatusCreated, Body: answer}, nil
 }
 
