@@ -146,24 +146,18 @@ func (f *file) compare(ctx context.Context, s standIn, d *document.Kind, origina
 		from = "en"
 	}
 	texts, err := textsOf(ctx, d, result, from)
-	switch {
-	case err != nil:
+	if err != nil {
 		f.add(otherStructure, s.name, "does not open again: %v", err)
-	case isBilingual:
-		for _, text := range texts {
-			if want, err := s.translate(ctx, text, d.Form); err == nil && want != text && hasWord(text) {
-				f.add(left, s.name, "%.200s", text)
-			}
+		return
+	}
+	for _, text := range texts {
+		mayStay := !isBilingual && (s.whole != nil || s.same(text) == text || !slices.Contains(original, text))
+		if want, err := s.translate(ctx, text, d.Form); !mayStay && err == nil && want != text && hasWord(text) {
+			f.add(left, s.name, "%.200s", text)
 		}
-	default:
-		for _, text := range texts {
-			if want, err := s.translate(ctx, text, d.Form); s.whole == nil && err == nil && s.same(text) != text && want != text && hasWord(text) && slices.Contains(original, text) {
-				f.add(left, s.name, "%.200s", text)
-			}
-		}
-		if s.joined(texts) != s.joined(original) {
-			f.compareTexts(s, withForms(ctx, d, content, s.to, original), texts)
-		}
+	}
+	if !isBilingual && s.joined(texts) != s.joined(original) {
+		f.compareTexts(s, withForms(ctx, d, content, s.to, original), texts)
 	}
 }
 
