@@ -25,7 +25,7 @@
 #            BENCH_SHAPE=418M          opus-base, opus-tc-big, or madlad-3B, with BENCH_PRECISIONS=int8, of which
 #                                      BENCH_SIDES="dragoman-int8 ctranslate2-int8" are measured
 #            BENCH_VOCAB=vocab.json    vocabulary of the 418M shape, in place of the bundled model's; its pieces say which ones the
-#                                      language BENCH_TARGET=fr may have
+#                                      target language BENCH_TARGET=fr may have
 #            BENCH_CELL_SECONDS=60     a side leaves out what would take it longer
 #   served:  BENCH_MODELS="bundled 418M 418M-greedy" BENCH_SERVED_SHARES="0.25 0.5 0.8 1.2"
 #            BENCH_SERVED_SECONDS=20 BENCH_SERVED_ARRIVALS=80 BENCH_SERVED_LONGEST=90

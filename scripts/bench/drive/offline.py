@@ -15,7 +15,9 @@ from side import Side, SideError
 # Of the random checkpoint: its rows; a row other than a special token, which begins sources; the token that ends sources; and
 # the token of the target language, which begins targets, or -1 for models with the target's token in the source, or with one
 # target.
+LABEL = SHAPE
 if SHAPE == "418M":
+    LABEL += "-" + knob("TARGET", "fr")
     with open(of_shape("int8", "vocab.json"), encoding="utf-8") as file:
         PIECES = len(json.load(file))
     with open(of_shape("int8", "dragoman.json"), encoding="utf-8") as file:
@@ -108,7 +110,7 @@ def main():
     every = sides()
     cells = list(itertools.product(knob("BEAMS", [1, 5]), knob("LENGTHS", [16, 32, 128], quick=[16]),
                                    knob("SENTENCES", [1, 8, 32, 64], quick=[1, 8])))
-    results = Results("offline" if SHAPE == "418M" else f"offline-{SHAPE}", shape=SHAPE, cell_seconds=CELL_SECONDS, sides=[s.name for s in every])
+    results = Results(f"offline-{LABEL}", shape=LABEL, cell_seconds=CELL_SECONDS, sides=[s.name for s in every])
     estimate, skipped = Estimate(), set()
     try:
         check(every, sorted({length for _, length, _ in cells}), results)

@@ -13,8 +13,8 @@ import results
 import settings
 from tables import number, table
 
-STAGES = {"offline": report_offline, **{f"offline-{shape}": report_offline for shape in report_offline.OTHERS}, "served": report_served, "stress": report_stress, "soak": report_soak,
-          "models": report_models}
+STAGES = {**{f"offline-{shape}": report_offline for shape in report_offline.TARGETS}, "served": report_served, "stress": report_stress,
+          "soak": report_soak, "models": report_models}
 
 
 def main():
