@@ -1,15 +1,15 @@
 package memory
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/feature/plural"
-	xlanguage "golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
+
+	"dragoman/app/text/language"
 )
 
 func nfc(text string) string { return norm.NFC.String(text) }
@@ -237,14 +237,11 @@ func separators(number string) string {
 
 // pluralOf returns the plural form of a number in a language.
 func pluralOf(code, text string) plural.Form {
-	tag, err := xlanguage.Parse(code)
+	formOf := language.Plurals(code, plural.Cardinal)
 	whole, fraction, _ := strings.Cut(text, ".")
-	n, wrong := strconv.Atoi(whole)
-	if err != nil || wrong != nil || len(fraction) > 9 {
+	n, err := strconv.Atoi(whole)
+	if formOf == nil || err != nil || len(fraction) > 9 {
 		return plural.Other
 	}
-	short := strings.TrimRight(fraction, "0")
-	f, _ := strconv.Atoi(fraction)
-	t, _ := strconv.Atoi(short)
-	return plural.Cardinal.MatchPlural(tag, n%math.MaxInt32, len(fraction), len(short), f, t)
+	return formOf(n, fraction)
 }

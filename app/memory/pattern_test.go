@@ -59,6 +59,9 @@ func TestFill(t *testing.T) {
 		{"ja", "en", "3個", "3 pieces", "5個", "5 pieces"},
 		{"en", "ru", "2 files", "2 файла", "5 files", ""},
 		{"en", "ru", "2 files", "2 файла", "23 files", "23 файла"},
+		{"en", "fr", "5 files", "5 fichiers", "1000000 files", ""}, // 1000000 de fichiers
+		{"en", "fr", "1 file", "1 fichier", "2147483648 files", ""},
+		{"en", "fr", "1 fish", "1 poisson", "2147483648 fish", ""},
 		{"en", "fr", "Hello {name}!", "Bonjour !", "Hello %s!", ""},
 		{"en", "fr", "Hello {name}!", "Bonjour {name} !", "Hello 5!", ""},
 		{"en", "fr", "a {x} {y}", "a {y} {x}", "a {z} {z}", "a {z} {z}"},

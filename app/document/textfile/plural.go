@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/text/feature/plural"
-	xlanguage "golang.org/x/text/language"
 
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
@@ -20,43 +19,33 @@ var pluralNames = []string{"zero", "one", "two", "few", "many", "other"}
 // withoutPlural are the languages with a single category. All other languages of which CLDR knows no more than one are unknown to it.
 const withoutPlural = " bm bo dz id ig ii ja jv kde kea km ko lkt lo ms my sah ses sg su th to vi wo yo yue zh "
 
-// sameRules are languages whose rules CLDR has added or changed since its version 32, which golang.org/x/text 0.44.0 has, each with a
-// language that has the same rules for whole numbers. withMillions have a form of their own for whole millions since then.
-var sameRules = map[string]string{
-	"an": "de", "bal": "de", "csw": "de", "ia": "de", "ie": "de", "lij": "de", "lld": "de", "mr": "de", "sc": "de", "scn": "de", "vec": "de",
-	"bho": "hi", "doi": "hi", "kok": "hi", "pcm": "hi", "he": "se", "sat": "se", "ceb": "fil", "mk": "is",
-}
-
-const withMillions = " ca es fr it lld pt scn vec "
-
 // pluralsOf returns the categories of a language, or nil if CLDR has no rules for it. onlyOne reports whether the category one
 // contains no whole number but 1. The form of whole millions is not among them, as most programs show other without it.
 func pluralsOf(code string, rules *plural.Rules) (categories []string, onlyOne bool) {
-	tag, err := xlanguage.Parse(code)
-	if err != nil {
+	formOf := language.Plurals(code, rules)
+	if formOf == nil {
 		return nil, false
 	}
-	base, _ := tag.Base()
-	if same := sameRules[base.String()]; same != "" && rules == plural.Cardinal {
-		tag = xlanguage.Make(same)
-	}
-	name := func(n, digits, decimals int) string {
-		if n == 2 && digits == 0 && base.String() == "mt" && rules == plural.Cardinal {
-			return "two" // not yet in CLDR 32
-		}
-		return pluralNames[(rules.MatchPlural(tag, n, digits, digits, decimals, decimals)+plural.Many)%(plural.Many+1)]
+	name := func(n int, fraction string) string {
+		return pluralNames[(formOf(n, fraction)+plural.Many)%(plural.Many+1)]
 	}
 	seen := map[string]bool{}
 	onlyOne = true
 	for _, n := range pluralSamples {
-		seen[name(n, 0, 0)], seen[name(n, 1, 5)] = true, true // also n.5
-		onlyOne = onlyOne && (n == 1 || name(n, 0, 0) != "one")
+		seen[name(n, "")], seen[name(n, "5")] = true, true
+		onlyOne = onlyOne && (n == 1 || name(n, "") != "one")
 	}
 	categories = slices.DeleteFunc(slices.Clone(pluralNames), func(name string) bool { return !seen[name] })
-	if len(categories) == 1 && rules == plural.Cardinal && !strings.Contains(withoutPlural, " "+base.String()+" ") {
+	if len(categories) == 1 && rules == plural.Cardinal && !strings.Contains(withoutPlural, " "+language.Base(code)+" ") {
 		return nil, false
 	}
 	return categories, onlyOne
+}
+
+// hasMillions reports whether a language has a category for whole millions alone.
+func hasMillions(code string) bool {
+	categories, _ := pluralsOf(code, plural.Cardinal)
+	return len(categories) > 0 && !slices.Contains(categories, "many") && language.Plurals(code, plural.Cardinal)(1_000_000, "") == plural.Many
 }
 
 // pluralSamples are the numbers by which rules are compared.
@@ -64,7 +53,7 @@ var pluralSamples = func() (list []int) {
 	for n := range 201 {
 		list = append(list, n)
 	}
-	return append(list, 1000, 1_000_000)
+	return append(list, 1000)
 }()
 
 // forms are the plural forms of a text.
@@ -157,7 +146,7 @@ func (f *forms) in(to, text string) string {
 		categories[i] = form.category
 	}
 	raw := func(i int) string { return text[f.list[i].start:f.list[i].end] }
-	hasMillions := f.strict && f.rules == nil && strings.Contains(withMillions, " "+language.Base(to)+" ")
+	hasMillions := f.strict && f.rules == nil && hasMillions(to)
 	list := madeForms(to, f.rules, categories, func(i int) bool { return pluralNumber.MatchString(raw(i)) }, f.exact,
 		func(category string) bool { return f.keep || category == "zero" || hasMillions && category == "many" })
 	other := slices.Index(categories, "other")
