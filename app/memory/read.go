@@ -315,7 +315,8 @@ func (f *xmlFile) unit() error {
 	return nil
 }
 
-// segment adds the entry of a unit of XLIFF, or one for each of its parts. Targets that wait for a translation are none.
+// segment adds the entry of a unit of XLIFF, or one for each of its parts. Targets that wait for a translation or
+// a review are none.
 func (f *xmlFile) segment() error {
 	var source, target *variant
 	for i := range f.texts {
@@ -330,8 +331,7 @@ func (f *xmlFile) segment() error {
 		f.skip(f.place(), "it has no translation")
 		return nil
 	}
-	switch f.state {
-	case "new", "initial", "needs-translation", "needs-adaptation", "needs-l10n":
+	if f.state == "new" || f.state == "initial" || strings.HasPrefix(f.state, "needs-") {
 		f.skip(f.place(), "its state is "+f.state)
 		return nil
 	}

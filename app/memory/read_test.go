@@ -71,8 +71,8 @@ func TestRead(t *testing.T) {
 		{name: "nested", text: tmx("en", `<tu><tuv xml:lang="en"><tu/><seg>a</seg></tuv></tu>`), want: "skip unit 2: it has no text in \"en\", the source language\nskip unit 2: it has no text in \"en\", the source language\n"},
 		{name: "long", text: tmx("en", tu("en", strings.Repeat("x", 100_000), "fr", "z")), want: "skip unit 1: a text has more than 16384 bytes\n"},
 		{name: "xliff", text: xliff(`<trans-unit><source>a <g id="1">b</g><x id="2"/></source><target state="translated">c <g id="1">d</g></target><alt-trans><source>a</source><target>wrong</target></alt-trans></trans-unit>` +
-			`<trans-unit><source>e</source></trans-unit><trans-unit><source>f</source><target state="needs-translation">f</target></trans-unit><trans-unit><source>g</source><target> </target></trans-unit>`),
-			want: "en>fr a <g id=\"1\">b</g><x id=\"2\"/>|c <g id=\"1\">d</g>\nskip unit 2: it has no translation\nskip unit 3: its state is needs-translation\nskip unit 4: it has no translation\n"},
+			`<trans-unit><source>e</source></trans-unit><trans-unit><source>f</source><target state="needs-translation">f</target></trans-unit><trans-unit><source>h</source><target state="needs-review-translation">h</target></trans-unit><trans-unit><source>g</source><target> </target></trans-unit>`),
+			want: "en>fr a <g id=\"1\">b</g><x id=\"2\"/>|c <g id=\"1\">d</g>\nskip unit 2: it has no translation\nskip unit 3: its state is needs-translation\nskip unit 4: its state is needs-review-translation\nskip unit 5: it has no translation\n"},
 		{name: "parts", text: xliff(`<trans-unit><source>A. B.</source><seg-source><mrk mtype="seg" mid="1">A.</mrk> <mrk mtype="seg" mid="2">B.</mrk></seg-source><target><mrk mtype="seg" mid="2">D.</mrk> <mrk mtype="seg" mid="1">C.</mrk></target></trans-unit>`),
 			want: "en>fr A.|C.\nen>fr B.|D.\n"},
 		{name: "empty part", text: xliff(`<trans-unit><source>A.</source><seg-source><mrk mtype="seg" mid="1"/><mrk mtype="seg" mid="2">A.</mrk></seg-source><target><mrk mtype="seg" mid="1">C.</mrk> <mrk mtype="seg" mid="2">D.</mrk></target></trans-unit>`),
