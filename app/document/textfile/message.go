@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -102,12 +103,12 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	}
 	kept := map[string]int{}
 	for _, part := range append(quoted, wholeArgument.FindAllString(text, -1)...) {
-		kept[part]++
+		kept[headOf(part)]++
 	}
 	hasBraces := func(text string) bool {
 		left := maps.Clone(kept)
 		return strings.ContainsAny(messagePart.ReplaceAllStringFunc(text, func(part string) string {
-			if left[part]--; left[part] >= 0 {
+			if left[headOf(part)]--; left[headOf(part)] >= 0 {
 				return ""
 			}
 			return part
@@ -158,7 +159,7 @@ func (p *pass) translateMF2(text string) string {
 	}
 	known, onlyOne := pluralsOf(p.options.To, plural.Cardinal)
 	var out strings.Builder
-	at, start, lastVariable := 0, -1, strings.LastIndex(text, "{$")
+	at, start, last := 0, -1, text[max(strings.LastIndex(text, "{{"), 0):]
 	for _, m := range mf2Part.FindAllStringIndex(text, -1) {
 		switch part := text[m[0]:m[1]]; {
 		case part == "{{" && start < 0:
@@ -166,7 +167,7 @@ func (p *pass) translateMF2(text string) string {
 		case part == "}}" && start >= 0:
 			before, inner, after := trimmed(text[start:m[0]])
 			head := text[at:start]
-			if known != nil && !onlyOne && !strings.Contains(inner, "{") && m[1] < lastVariable {
+			if known != nil && !onlyOne && lacksNumber(inner, last) {
 				head = mf2One.ReplaceAllString(head, "${1}1$2")
 			}
 			if out.WriteString(head); hasLetter(inner) && !p.isCode(inner) {
@@ -216,12 +217,15 @@ var (
 	quoteMarks  = strings.NewReplacer("\x00\x00", "", "\x00", "'")
 )
 
+// headOf returns a part of a message without the branches of a choice, which are translated.
+func headOf(part string) string { return cmp.Or(choiceStart.FindString(part), part) }
+
 // quotedBraces quotes braces that are not of the kept parts of a message, and doubles apostrophes.
 func quotedBraces(text string, kept map[string]int) string {
 	var quote func(text string) string
 	quote = func(text string) string {
 		return messagePart.ReplaceAllStringFunc(text, func(part string) string {
-			if kept[part] > 0 {
+			if kept[headOf(part)] > 0 {
 				return part
 			}
 			return quoteMarked.Replace(part[:1]) + quote(part[1:])

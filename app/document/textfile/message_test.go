@@ -31,6 +31,7 @@ func TestFormatters(t *testing.T) {
 		{"properties", "a=It's {0} here", "It's {0} here", "C'est {0}", "a=C'est {0}"},
 		{"properties", "a=It''s here", "It's here", "C'est ici", "a=C''est ici"},
 		{"properties", "a={1,choice,0#the cat''s|1<the {1} cats''''} {0}", "{1,choice,0#the cat's|1<the {1} cats'} {0}", "{1,choice,0#l'ami|1<l'{1} amis} d'{0}", "a={1,choice,0#l''ami|1<l''''{1} amis} d''{0}"},
+		{"properties", "a={0} has {1,choice,0#mails|1#mail}", "", "l'{0} a {1,choice,0#lettres|1#lettre}", "a=l''{0} a {1,choice,0#lettres|1#lettre}"},
 		{"properties", "a=I like {0}", "I like {0}", "} {l'ami {0}' {x}", "a='}' '{'l''ami {0}'' '{'x'}'"},
 		{"properties", "a=It is here", "It is here", "{l'ami", "a={l'ami"},
 		{"properties", "a={0} is '{'here'}'", "{0} is '{'here'}'", "} {0} '{'ici'}'", "a='}' {0} '{'ici'}'"},
