@@ -14,14 +14,14 @@ var (
 	fluentEntry   = regexp.MustCompile(`^(-?[a-zA-Z][\w-]*)[ \t]*=[ \t]*`)
 	fluentPart    = regexp.MustCompile(`^[ \t]+\.[a-zA-Z][\w-]*[ \t]*=[ \t]*`)
 	fluentVariant = regexp.MustCompile(`^(\*?)\[[ \t]*([\w.-]+)[ \t]*\][ \t]*`)
-	fluentNumber  = regexp.MustCompile(`\{[^{}]*\$`)
 	fluentCode    = regexp.MustCompile(`^\s+\.(?:style|accesskey|key|keycode|\w*commandkey)\b`)
 )
 
-// fluent translates messages of Fluent, their attributes, and the variants of selections. Names of brands stay.
+// fluent translates messages of Fluent, their attributes, and the variants of selections. Names of brands stay, and attributes of terms,
+// by which messages select.
 func fluent(p *pass) {
 	start, end, stays := -1, 0, true // of the current value, and whether its entry stays
-	isCode := false                  // whether the current attribute stays
+	isTerm, isCode := false, false   // whether the current entry is a term, and whether the current attribute stays
 	flush := func() {
 		if start >= 0 && !stays && !isCode {
 			p.fluentValue(start, end, 0)
@@ -32,12 +32,13 @@ func fluent(p *pass) {
 		mark, isBrand := fluentPart.FindString(raw), stays
 		m := fluentEntry.FindStringSubmatch(raw)
 		if m != nil {
-			mark, isBrand = m[0], strings.HasPrefix(m[1], "-") && strings.Contains(m[1], "brand")
+			isTerm = strings.HasPrefix(m[1], "-")
+			mark, isBrand = m[0], isTerm && strings.Contains(m[1], "brand")
 		}
 		isOther := raw != "" && !strings.ContainsAny(raw[:1], " \t}") // a comment, or no Fluent
 		if mark != "" || isOther {
 			flush()
-			start, stays, isCode = l.Start+len(mark), isBrand || m == nil && isOther, fluentCode.MatchString(mark)
+			start, stays, isCode = l.Start+len(mark), isBrand || m == nil && isOther, isTerm && m == nil || fluentCode.MatchString(mark)
 		}
 		end = l.End
 	}
@@ -145,7 +146,7 @@ func (p *pass) fluentForms(s *fluentVariants, text string) []fluentForm {
 			return s.list
 		}
 	}
-	made := madeForms(p.options.To, rules, keys, func(i int) bool { return fluentNumber.MatchString(text[s.list[i].start:s.list[i].end]) }, "1",
+	made := madeForms(p.options.To, rules, keys, func(i int) string { return text[s.list[i].start:s.list[i].end] }, "1",
 		func(string) bool { return false })
 	if made == nil || !isPlural {
 		return s.list

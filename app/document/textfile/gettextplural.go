@@ -72,5 +72,5 @@ func readRule(rule, code string) *gettextRule {
 // ofSingular reports whether form i is made of the singular: it is used for 1, and the singular has the number if the form is used
 // for other numbers, too.
 func (r gettextRule) ofSingular(i int, singular, plural string) bool {
-	return r.forms > 1 && i == r.one && (r.onlyOne || pluralNumber.MatchString(singular) || !pluralNumber.MatchString(plural))
+	return r.forms > 1 && i == r.one && (r.onlyOne || !lacksNumber(singular, plural))
 }

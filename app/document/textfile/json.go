@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/feature/plural"
 
 	"dragoman/app/text/char"
+	"dragoman/app/text/language"
 )
 
 // maxDepth is the maximum depth of values, elements and blocks in a document.
@@ -186,7 +187,7 @@ func (j jsonTexts) node(parent, n *jsonNode, depth int) {
 // jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
 // name starts with @ describe messages (ARB), and stay, as do comments of Visual Studio Code.
 func jsonValues(p *pass) {
-	p.formatter = formatterOf(p.text)
+	p.formatter, p.isPiped = formatterOf(p.text), pipedCount.MatchString(p.text)
 	list := p.readJSON(plainJSON)
 	described := describedMessages.MatchString(p.text)
 	j := jsonTexts{pass: p, ascii: asciiEscapes(p.text), isText: func(_ *jsonNode, text string) bool { return !p.isCode(text) }}
@@ -204,6 +205,11 @@ func jsonValues(p *pass) {
 		isNamed := strings.Contains(p.text, "{{")
 		j.forms = func(parent *jsonNode, list []jsonNode) forms { return namedForms(parent, list, isNamed) }
 	}
+	if len(list) == 1 && len(list[0].members()) == 1 && p.options.To != "" && p.options.From != "" {
+		if n := list[0].inner[0]; n.kind == jsontext.KindBeginObject && language.Same(n.name, p.options.From) && strings.HasPrefix(p.text[n.at+1:], n.name) {
+			p.replace(n.at+1, n.at+1+len(n.name), p.options.To) // the key of i18n-js
+		}
+	}
 	j.values(&jsonNode{inner: list}, 0)
 }
 
@@ -220,9 +226,12 @@ const mostParts = 12
 // describedMessages matches the start of messages of Chrome or FormatJS, whose descriptions are for translators.
 var describedMessages = regexp.MustCompile(`^\s*\{\s*"[^"]+"\s*:\s*\{\s*(?:"description"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"(?:message|defaultMessage)"\s*:`)
 
-// namedForms returns the plural forms of i18next, whose members have the same name and end in their category (file_one, file_other), or
-// those of a message of go-i18n and i18n-js, which have no name.
+// namedForms returns the plural forms of i18next, whose members have the same name and end in their category (file_one, file_other; in
+// version 3 file, file_plural), or those of a message of go-i18n and i18n-js, which have no name.
 func namedForms(parent *jsonNode, list []jsonNode, isNamed bool) (f forms) {
+	if isNamed && len(list) > 1 && list[1].name == list[0].name+"_plural" && list[0].kind == jsontext.KindString && list[1].kind == jsontext.KindString {
+		return forms{isOld: true, list: []form{{"one", list[0].at, list[0].end}, {"other", list[1].at, list[1].end}}}
+	}
 	prefix := list[0].name[:strings.LastIndexByte(list[0].name, '_')+1]
 	isOther := func(n jsonNode) bool { return n.name == prefix+"other" }
 	f.comma, f.keep, f.strict = ",", prefix == "", true

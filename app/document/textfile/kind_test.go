@@ -335,6 +335,22 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// A table of languages gets its translations in the column of the target, or in place of the source.
+func TestLanguageColumns(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"key,en,notes\nbye,\"Bye, all\",a note\nHELLO,Hi,\n", "key,fr,notes\nbye,\"BYE, ALL\",a note\nHELLO,HI,\n"},
+		{"keys;en;pt_BR;fr\nbye;Bye;Tchau;\nhi;Hi;Oi;Salut\nyes\n", "keys;en;pt_BR;fr\nbye;Bye;Tchau;BYE\nhi;Hi;Oi;Salut\nyes\n"},
+		{"ID\tFR\tEN\nbye\t\tBye\n", "ID\tFR\tEN\nbye\tBYE\tBye\n"},
+		{"id,title,en\n1,The chair,yes it is\n", "id,title,en\n1,THE CHAIR,YES IT IS\n"},
+		{"key,de\nbye,Gone away\n", "key,de\nBYE,GONE AWAY\n"},
+		{"key,en\n", "KEY,EN\n"},
+	} {
+		got, err := rewritten(t, kindNamed(t, "csv"), c.text, document.Options{From: "en", To: "fr"}, upper(markup.Text))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got)
+	}
+}
+
 // The target language is written if the format has a place for it.
 func TestLanguage(t *testing.T) {
 	for _, c := range []struct{ kind, text, want string }{
@@ -343,6 +359,9 @@ func TestLanguage(t *testing.T) {
 		{"html", "<p>", "<p>"},
 		{"html", `<html lang="ar" dir="rtl"><body dir="auto">`, `<html lang="fr" dir="ltr"><body dir="auto">`},
 		{"html", `<meta property="og:locale" content="en_US"><meta content='en' http-equiv="Content-Language">`, `<meta property="og:locale" content="fr_FR"><meta content="fr" http-equiv="Content-Language">`},
+		{"json", `{ "en": {"a": "one"}}`, `{ "fr": {"a": "one"}}`},
+		{"json", `{"de": {"a": "one"}}`, `{"de": {"a": "one"}}`},
+		{"json", `{"en": "one"}`, `{"en": "one"}`},
 		{"vtt", "WEBVTT\nKind: captions\nLanguage: en\n\n00:01.000 --> 00:02.000\nLanguage: en\n", "WEBVTT\nKind: captions\nLanguage: fr\n\n00:01.000 --> 00:02.000\nLanguage: en\n"},
 		{"po", "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=CHARSET\\n\"\n", "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\"Language: fr\\n\"\n"},
 		{"po", "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n", "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n"},
@@ -351,7 +370,7 @@ func TestLanguage(t *testing.T) {
 		{"xliff", `<xliff version="2.1" srcLang="en"/>`, `<xliff version="2.1" srcLang="en" trgLang="fr"/>`},
 		{"xliff", `<xliff version="1.2"><file target-language='de'></file></xliff>`, `<xliff version="1.2"><file target-language="fr"></file></xliff>`},
 	} {
-		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{To: "fr"}, func(text string) string { return text })
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{From: "en", To: "fr"}, func(text string) string { return text })
 		require.NoError(t, err)
 		assert.Equal(t, c.want, got)
 	}

@@ -27,7 +27,7 @@ type pass struct {
 	options   document.Options
 	formatter formatter
 	isPage    bool // of a book, whose attributes are translated on request
-	isPHP     bool
+	isPiped   bool // it has plural forms of Laravel or Symfony
 
 	out        io.Writer
 	translator document.Translate
@@ -102,7 +102,7 @@ func (p *pass) translate(text string) string {
 	switch {
 	case p.formatter == mf2:
 		return p.translateMF2(text)
-	case p.formatter == vue || p.isPHP || laravelNumbers.MatchString(text):
+	case p.formatter == vue || p.isPiped || laravelNumbers.MatchString(text):
 		return p.alternatives(text)
 	}
 	return p.segment(text)

@@ -18,7 +18,7 @@ func php(p *pass) {
 	if !strings.HasPrefix(strings.TrimSpace(p.text), "<?php") {
 		p.refuse(nil, "the file does not start with <?php")
 	}
-	p.formatter, p.isPHP = formatterOf(p.text), true
+	p.formatter, p.isPiped = formatterOf(p.text), true
 	var open []bool        // whether each open bracket is that of an array
 	last, before := "", "" // the last tokens that are not white space
 	called := ""           // the last word before a parenthesis

@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -64,6 +65,7 @@ type forms struct {
 	keep  bool          // forms that the target language does not have stay
 	// strict: programs show another language where a form is missing, also that of whole millions
 	strict bool
+	isOld  bool // the two forms of i18next 3
 	list   []form
 }
 
@@ -98,10 +100,20 @@ func (f *forms) write(p *pass, start, end int, translate func(i int)) {
 }
 
 var (
-	// pluralNumber matches a number in a plural form.
-	pluralNumber = regexp.MustCompile(`#|:count\b|%(?:\d+\$)?[\d.,+-]*l{0,2}[diufs@]|%\(\w+\)|%L?n\b|%L?\d|\{\{|\{\w*[},]|xliff:g`)
-	otherName    = regexp.MustCompile(`^other|other["'<]`)
+	// placeholder matches a placeholder in a plural form, of which one may be the number.
+	placeholder = regexp.MustCompile(`#|:count\b|%(?:\d+\$)?[\d.,+-]*l{0,2}[diufs@]|%\(\w+\)|%L?n\b|%L?\d|%arg\b|%count%|\{\{-?[\s.]*\w+|\{\s*[\w-]*[},]|\{[^{}]*\$[\w-]+|xliff:g`)
+	otherName   = regexp.MustCompile(`^other|other["'<]`)
 )
+
+// lacksNumber reports whether a form for one lacks a placeholder of the form for other: the number.
+func lacksNumber(one, other string) bool {
+	for _, found := range placeholder.FindAllString(other, -1) {
+		if strings.Count(one, found) < strings.Count(other, found) {
+			return true
+		}
+	}
+	return false
+}
 
 // madeForm is a form of the target language: its category, the form of which it is made, and the one in whose place it stands.
 type madeForm struct {
@@ -112,7 +124,7 @@ type madeForm struct {
 // madeForms returns the forms that a language has, of forms with the given categories, or nil if it is not known. A missing one is
 // made of other, as is one if it lacks the number and is used for more than 1: it is then only for 1, unless exact is "". Forms that the
 // language does not have go, except those that may stay.
-func madeForms(to string, rules *plural.Rules, categories []string, hasNumber func(i int) bool, exact string, mayStay func(category string) bool) (list []madeForm) {
+func madeForms(to string, rules *plural.Rules, categories []string, raw func(i int) string, exact string, mayStay func(category string) bool) (list []madeForm) {
 	wanted, onlyOne := pluralsOf(to, cmp.Or(rules, plural.Cardinal))
 	other := slices.Index(categories, "other")
 	if len(wanted) == 0 || other < 0 {
@@ -123,7 +135,7 @@ func madeForms(to string, rules *plural.Rules, categories []string, hasNumber fu
 		switch {
 		case slices.Contains(pluralNames, category) && !slices.Contains(wanted, category) && !mayStay(category):
 			continue
-		case category == "one" && !onlyOne && hasNumber(other) && !hasNumber(i):
+		case category == "one" && !onlyOne && lacksNumber(raw(i), raw(other)):
 			if from = other; exact != "" && !slices.Contains(categories, exact) {
 				list = append(list, madeForm{exact, i, i})
 			}
@@ -141,13 +153,16 @@ func madeForms(to string, rules *plural.Rules, categories []string, hasNumber fu
 
 // in returns the forms in text for a language; see [madeForms]. The form zero stays, which some programs use for 0.
 func (f *forms) in(to, text string) string {
+	if f.isOld {
+		return f.numbered(to, text)
+	}
 	categories := make([]string, len(f.list))
 	for i, form := range f.list {
 		categories[i] = form.category
 	}
 	raw := func(i int) string { return text[f.list[i].start:f.list[i].end] }
 	hasMillions := f.strict && f.rules == nil && hasMillions(to)
-	list := madeForms(to, f.rules, categories, func(i int) bool { return pluralNumber.MatchString(raw(i)) }, f.exact,
+	list := madeForms(to, f.rules, categories, raw, f.exact,
 		func(category string) bool { return f.keep || category == "zero" || hasMillions && category == "many" })
 	other := slices.Index(categories, "other")
 	if list == nil || !otherName.MatchString(raw(other)) { // written with escapes
@@ -180,6 +195,38 @@ func (f *forms) in(to, text string) string {
 		out.WriteString(form)
 	}
 	return out.String() + text[f.list[len(f.list)-1].end:]
+}
+
+// numbered returns the forms key and key_plural of i18next 3 for a language: a language with other than two forms has key_0, key_1 and
+// so on beside the key.
+func (f *forms) numbered(to, text string) string {
+	rule, isOther := numberedRules[language.Base(to)]
+	if known := readRule(ruleOf(to), to); known != nil && !isOther {
+		rule = *known
+	}
+	one, between, other := text[:f.list[0].end], text[f.list[0].end:f.list[1].start], text[f.list[1].start:f.list[1].end]
+	name := strings.Index(other, `_plural"`)
+	values := [2]string{one[f.list[0].start+name:], other[name+len("_plural"):]}
+	if rule.forms == 2 && !rule.ofSingular(0, values[0], values[1]) {
+		return one[:f.list[0].start+name] + values[1] + text[f.list[0].end:]
+	}
+	if rule.forms == 0 || rule.forms == 2 {
+		return text
+	}
+	for i := range rule.forms {
+		value := values[1]
+		if rule.ofSingular(i, values[0], values[1]) {
+			value = values[0]
+		}
+		one += fmt.Sprintf("%s%s_%d%s", between, other[:name], i, value)
+	}
+	return one + text[f.list[1].end:]
+}
+
+// numberedRules are the rules of i18next 3 that are not gettext's.
+var numberedRules = map[string]gettextRule{
+	"cy": {forms: 4, onlyOne: true}, "he": {forms: 4, onlyOne: true}, "sl": {forms: 4, one: 1},
+	"fa": {forms: 1}, "ka": {forms: 1}, "kk": {forms: 1}, "ky": {forms: 1}, "tt": {forms: 1}, "ug": {forms: 1},
 }
 
 // maxMessages is the maximum depth of messages in messages whose forms are made.
@@ -251,16 +298,16 @@ func (p *pass) alternatives(text string) string {
 	for i, raw := range list {
 		head := laravelNumbers.FindString(raw)
 		before, inner, after := trimmed(raw[len(head):])
-		isFixed = isFixed || head != "" || before+after != "" && !strings.Contains(text, ":count")
+		isFixed = isFixed || head != "" || before+after != "" && !strings.Contains(text, ":count") && !strings.Contains(text, "%count%")
 		if hasLetter(inner) {
 			inner = p.segment(inner)
 		}
-		if p.isPHP {
+		if p.isPiped {
 			inner = strings.ReplaceAll(inner, "|", "｜")
 		}
 		list[i] = head + before + inner + after
 	}
-	if rule := readRule(ruleOf(p.options.To), p.options.To); p.isPHP && len(list) == 2 && !isFixed && rule != nil {
+	if rule := readRule(ruleOf(p.options.To), p.options.To); p.isPiped && len(list) == 2 && !isFixed && rule != nil {
 		one, isOther := laravelOne[language.LocaleOf(p.options.To).Language]
 		if !isOther {
 			one = rule.one
@@ -276,6 +323,9 @@ func (p *pass) alternatives(text string) string {
 
 // alternative matches the sign between two forms, or what contains such a sign.
 var alternative = regexp.MustCompile("\\{[^{}]*\\}|`[^`]*`|\\|+")
+
+// pipedCount matches a sign between two forms of which one has the number of Laravel or Symfony.
+var pipedCount = regexp.MustCompile(`(?::count\b|%count%)[^"'\n|]*\||\|[^"'\n|]*(?::count\b|%count%)`)
 
 // laravelNumbers matches the numbers of a form.
 var laravelNumbers = regexp.MustCompile(`^\s*(?:\{\d+\}|[\[\]](?:-?\d+|\*|-Inf),(?:-?\d+|\*|Inf)[\[\]])\s*`)

@@ -1,12 +1,14 @@
 package textfile
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/text/language"
 )
 
 // csv translates tables with cells separated by commas, semicolons, tabs or bars.
@@ -28,6 +30,7 @@ type table struct {
 	separator byte
 	at        int // the position in the text
 	chosen    map[int]bool
+	from, to  int // the columns of the source and of the target in a table of languages; 0: there is none
 }
 
 // cell is a cell of a table.
@@ -91,6 +94,10 @@ func (t *table) head(rows int) (list [][]string) {
 func (t *table) run() {
 	header := t.choose()
 	for first := true; t.at < len(t.text); first = false {
+		if t.from > 0 {
+			t.translation(first)
+			continue
+		}
 		t.row(func(column int, c cell) {
 			t.looks.Check(c.fault)
 			if !(first && header) && (t.chosen == nil || t.chosen[column]) {
@@ -135,11 +142,12 @@ func (t *table) header() bool {
 		return false
 	}
 	rows := t.head(2)
+	isTable := len(rows) == 2 && t.languages(rows[0])
 	areNames := func(row []string) bool {
 		return !slices.ContainsFunc(row, func(name string) bool { return !columnName.MatchString(name) })
 	}
-	if len(rows) < 2 || len(rows[0]) < 2 || !areNames(rows[0]) || areNames(rows[1]) ||
-		len(slices.Compact(slices.Sorted(slices.Values(rows[0])))) < len(rows[0]) {
+	if !isTable && (len(rows) < 2 || len(rows[0]) < 2 || !areNames(rows[0]) || areNames(rows[1]) ||
+		len(slices.Compact(slices.Sorted(slices.Values(rows[0])))) < len(rows[0])) {
 		return false
 	}
 	if t.options.HeaderKept != nil {
@@ -147,6 +155,52 @@ func (t *table) header() bool {
 	}
 	return true
 }
+
+// languages finds the columns of a table that has a key, texts by language and notes, and reports whether it is one.
+func (t *table) languages(names []string) bool {
+	from, to := 0, 0
+	for i, name := range names {
+		_, isLanguage := language.NameOf(language.LocaleOf(name).Language)
+		switch {
+		case i == 0:
+			isLanguage = columnName.MatchString(strings.ToLower(name))
+		case t.options.From != "" && language.Same(name, t.options.From):
+			from = i + 1
+		case t.options.To != "" && language.Same(name, t.options.To):
+			to = i + 1
+		}
+		if !isLanguage && !noteName.MatchString(name) {
+			return false
+		}
+	}
+	if from > 0 {
+		t.from, t.to = from, cmp.Or(to, from)
+	}
+	return from > 0
+}
+
+// translation translates the text of the source in a row into the column of the target, if that is empty, or else in place.
+func (t *table) translation(isHead bool) {
+	var source, target cell
+	t.row(func(column int, c cell) {
+		t.looks.Check(c.fault)
+		if column == t.from {
+			source = c
+		}
+		if column == t.to {
+			target = c
+		}
+	})
+	switch {
+	case isHead && t.from == t.to:
+		t.replace(source.start, source.end, t.encode(source, t.options.To))
+	case !isHead && (t.from == t.to || target.end > 0 && strings.TrimSpace(target.text) == ""):
+		t.data(target.start, target.end, source.text, func(text string) string { return t.encode(source, text) })
+	}
+}
+
+// noteName matches the name of a column that is not translated in a table of languages.
+var noteName = regexp.MustCompile(`(?i)^_?(?:notes?|comments?|context|id)$`)
 
 // columnName matches a name as programs use it. A table that continues with such words is a list of words.
 var columnName = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*|[_.-][a-z0-9]+)*$`)

@@ -18,7 +18,7 @@ import (
 // yamlValues translates YAML: strings, but not keys. The parser gives the start and the value of a scalar; its end is determined
 // from the text.
 func yamlValues(p *pass) {
-	p.formatter = formatterOf(p.text)
+	p.formatter, p.isPiped = formatterOf(p.text), pipedCount.MatchString(p.text)
 	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
 	text := symbols.ReplaceAllStringFunc(yamlVersion.ReplaceAllString(p.text, "${1}1"), func(list string) string {
 		key, values, _ := strings.Cut(list, "[")
