@@ -27,8 +27,7 @@ type xmlFormat struct {
 type xmlReader struct {
 	*pass
 	decoder *xml.Decoder
-	open    []xmlElement // the open elements at the last token, with the element of a start or end tag
-	closed  bool         // whether the last token was an end tag
+	open    []xmlElement // the open elements, with that of the current tag
 	chars   []byte       // the text since the last start tag
 	isText  bool         // nothing but text has followed that tag
 }
@@ -61,75 +60,65 @@ func (f xmlFormat) read(p *pass) {
 	}
 	found := false
 	for {
-		token := x.next()
-		visit := f.end
-		if _, isStart := token.(xml.StartElement); isStart {
-			found = found && len(x.open) > 1 || f.root == "" || x.open[0].name == f.root
-			visit = f.start
-		} else if _, isEnd := token.(xml.EndElement); !isEnd {
-			visit = nil
+		start := int(x.decoder.InputOffset())
+		token, err := x.decoder.Token()
+		end := int(x.decoder.InputOffset())
+		if err != nil && !errors.Is(err, io.EOF) {
+			p.refuse(err, "the XML cannot be read: %s", strings.TrimPrefix(err.Error(), "XML syntax error "))
 		}
-		switch {
-		case !found && (token == nil || len(x.open) > 0):
+		switch t := token.(type) {
+		case xml.StartElement:
+			x.begin(t, start, end)
+			found = len(x.open) > 1 || f.root == "" || t.Name.Local == f.root
+			if found && f.start != nil {
+				f.start(x, x.element())
+			}
+		case xml.EndElement:
+			e := x.element()
+			e.innerEnd, e.end = max(start, e.inner), end
+			if x.isText {
+				e.text = string(x.chars)
+			}
+			x.isText = false
+			f.end(x, e)
+			x.open = x.open[:len(x.open)-1]
+		case xml.CharData:
+			x.chars = append(x.chars, t...)
+		case xml.Directive:
+			if entity.Match(t) {
+				p.refuse(nil, "the XML declares entities, which are not read: write out what they stand for")
+			}
+		default:
+			x.isText = false
+		}
+		if !found && (token == nil || len(x.open) > 0) {
 			p.refuse(nil, "the XML %s: its root element is not %s", f.isNot, f.root)
-		case token == nil:
+		}
+		if token == nil {
 			return
-		case visit != nil:
-			visit(x, x.element())
 		}
 	}
 }
 
-// next returns the next token, or nil at the end.
-func (x *xmlReader) next() xml.Token {
-	if x.closed {
-		x.open = x.open[:len(x.open)-1]
-		x.closed = false
+// begin opens an element, whose start tag is the bytes [start, end).
+func (x *xmlReader) begin(t xml.StartElement, start, end int) {
+	if len(x.open) == maxDepth {
+		x.refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
 	}
-	start := int(x.decoder.InputOffset())
-	token, err := x.decoder.Token()
-	end := int(x.decoder.InputOffset())
-	if errors.Is(err, io.EOF) {
-		return nil
-	} else if err != nil {
-		x.refuse(err, "the XML cannot be read: %s", strings.TrimPrefix(err.Error(), "XML syntax error "))
+	e := xmlElement{name: t.Name.Local, space: t.Name.Space, attributes: t.Attr, start: start, inner: end}
+	if len(x.open) > 0 {
+		e.stays, e.preserve = x.element().stays, x.element().preserve
 	}
-	switch t := token.(type) {
-	case xml.StartElement:
-		if len(x.open) == maxDepth {
-			x.refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
-		}
-		e := xmlElement{name: t.Name.Local, space: t.Name.Space, attributes: t.Attr, start: start, inner: end}
-		if len(x.open) > 0 {
-			e.stays, e.preserve = x.element().stays, x.element().preserve
-		}
-		if space := e.attribute("space"); space != "" {
-			e.preserve = space == "preserve"
-		}
-		x.open = append(x.open, e)
-		x.chars, x.isText = x.chars[:0], true
-	case xml.EndElement:
-		e := x.element()
-		e.innerEnd, e.end = max(start, e.inner), end
-		if x.isText {
-			e.text = string(x.chars)
-		}
-		x.closed, x.isText = true, false
-	case xml.CharData:
-		x.chars = append(x.chars, t...)
-	case xml.Directive:
-		if entity.Match(t) {
-			x.refuse(nil, "the XML declares entities, which are not read: write out what they stand for")
-		}
-	default:
-		x.isText = false
+	if space := e.attribute("space"); space != "" {
+		e.preserve = space == "preserve"
 	}
-	return token
+	x.open = append(x.open, e)
+	x.chars, x.isText = x.chars[:0], true
 }
 
 var entity = regexp.MustCompile(`<!ENTITY`)
 
-// element returns the element of the last token.
+// element returns the element of the current tag, or the innermost open one.
 func (x *xmlReader) element() *xmlElement { return &x.open[len(x.open)-1] }
 
 // heldElements returns a translator that keeps the elements of a text that are in another language than the source. Elements in the
@@ -157,7 +146,7 @@ func (p *pass) heldElements(t document.Translate) document.Translate {
 
 var inlineLanguage = regexp.MustCompile(`<[\w:.-]+(?:\s[^<>]*)?\sxml:lang\s*=\s*["']([\w-]+)["'][^<>]*>`)
 
-// parent returns the name of the parent of the last tag's element.
+// parent returns the name of the parent of the current tag's element.
 func (x *xmlReader) parent() string {
 	if len(x.open) < 2 {
 		return ""
