@@ -33,8 +33,8 @@ type pass struct {
 	translator document.Translate
 	at         int // the bytes of text already written
 
-	nested       int  // the number of documents around this one
-	untranslated bool // checkLanguage found no translation in the rest of the document
+	nested int    // the number of documents around this one
+	other  string // the language of the translations that a catalogue has, if it is not the target
 }
 
 // run goes through the document. The first error ends it, also that of its context; see [char.Looks].
@@ -195,19 +195,26 @@ func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bo
 	return w.Fill(p.looks, text, false, mayStart)
 }
 
-// checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in the rest of the document.
-// It returns the language to write, which keeps the region of the document's.
-func (p *pass) checkLanguage(code, rest string, pattern *regexp.Regexp) string {
-	was, to := language.LocaleOf(code).Language, language.LocaleOf(p.options.To).Language
-	isSame := was != "" && language.Group(code) == language.Group(p.options.To) && language.SameScript(code, p.options.To)
-	if isSame && !strings.ContainsAny(p.options.To, "-_") {
-		return code
+// languageOf returns the language to write in place of that of a catalogue's translations, whose region it keeps. other is the language of
+// the translations if that is not the target.
+func (p *pass) languageOf(code string) (to, other string) {
+	isKnown := language.LocaleOf(code).Language != ""
+	isSame := isKnown && language.Group(code) == language.Group(p.options.To) && language.SameScript(code, p.options.To)
+	switch {
+	case isSame && !strings.ContainsAny(p.options.To, "-_"):
+		return code, ""
+	case isKnown && !isSame && language.LocaleOf(p.options.To).Language != "":
+		other = code
 	}
-	isChecked := was != "" && to != "" && !isSame && !p.options.Also.Has(document.AlsoSource) && !p.untranslated
-	if p.untranslated = p.untranslated || isChecked && !p.isTranslated(rest, pattern); isChecked && !p.untranslated {
-		p.refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
+	return p.options.To, other
+}
+
+// translated refuses a catalogue that has a translation into another language than the target, unless the translations are what is
+// translated.
+func (p *pass) translated(other string) {
+	if other != "" && !p.options.Also.Has(document.AlsoSource) {
+		p.refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", other, p.options.To)
 	}
-	return p.options.To
 }
 
 // checkSource refuses a catalogue whose texts are in another language than the request's, unless its translations are what is translated,
@@ -237,24 +244,6 @@ var sourceElement = regexp.MustCompile(`<(?:\w+:)?source(?:\s[^<>]*)?>((?s:.*?))
 
 // mostDetected is the maximum number of sources of which the language is detected.
 const mostDetected = 1000
-
-// isTranslated reports whether pattern finds a translation in a text, other than one that is to be made again.
-func (p *pass) isTranslated(text string, pattern *regexp.Regexp) bool {
-	for {
-		found := p.looks.Find(pattern, text)
-		if found == nil {
-			return false
-		}
-		segment := max(strings.LastIndex(text[:found[0]], "<segment"), 0)
-		if tag, _, _ := strings.Cut(text[segment:found[0]], ">"); !openState.MatchString(tag) && !openState.MatchString(text[found[0]:found[1]]) {
-			return true
-		}
-		text = text[found[1]:]
-	}
-}
-
-// openState matches the states in XLIFF of translations that are to be made again.
-var openState = regexp.MustCompile(`\sstate\s*=\s*["'](?:new|needs-translation|initial)["']`)
 
 // hasLanguage reports whether a parsed text has anything to translate, also in ICU messages. err is the error of parsing.
 func (p *pass) hasLanguage(s markup.Sentence, err error) bool {

@@ -47,7 +47,6 @@ var (
 	bracedFormat  = regexp.MustCompile(`[ ,](?:python-brace|csharp|rust)-format\b`)
 	withoutFormat = regexp.MustCompile(`\bno-\w+-format\b`)
 	poCredits     = regexp.MustCompile(`^translator[-_]credits$`)
-	poTranslated  = regexp.MustCompile(`[\r\n][ \t]*msgstr(?:\[\d\])?\s*(?:""\s*)*"[^"]`)
 )
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the previous one.
@@ -127,6 +126,11 @@ func (f *poFile) finish() {
 		f.header = true
 		f.head(entry[len(entry)-1])
 		return
+	}
+	for _, field := range entry {
+		if strings.HasPrefix(field.keyword, "msgstr") && field.text() != "" {
+			f.translated(f.other)
+		}
 	}
 	plural, hasPlural := texts["msgid_plural"]
 	if f.options.Also.Has(document.AlsoSource) && len(entry) > 0 {
@@ -218,7 +222,8 @@ func (f *poFile) head(field poField) {
 	}
 	raw = poCharset.ReplaceAllLiteralString(raw, "charset=UTF-8")
 	was, _ := f.field(raw, "Language", "")
-	to := f.checkLanguage(was, f.text[field.end:], poTranslated)
+	to, other := f.languageOf(was)
+	f.other = other
 	_, set := f.field(raw, "Language", posix(to))
 	rule, _ := f.field(raw, "Plural-Forms", "")
 	f.rule = readRule(rule, f.options.To)

@@ -92,6 +92,9 @@ func (m *qtMessage) fill(x *xmlReader) {
 	if len(m.forms) == 0 && isEmpty(*m.translation) {
 		empty = []xmlElement{*m.translation}
 	}
+	if len(empty) < max(len(m.forms), 1) {
+		x.translated(x.other)
+	}
 	if len(empty) == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"cmp"
 	"strings"
 
 	"dragoman/app/document"
@@ -77,23 +78,26 @@ func (f *xliffFile) ended(_ *xmlReader, last *xmlElement) {
 	case e.name == "source" && u.source == nil, e.name == "seg-source":
 		u.source = &e
 	case e.name == "target":
-		f.checkLanguage(e.attribute("lang"), f.text[e.start:e.end], translatedElement)
 		u.target = &e
 	}
 }
 
 // fill translates a unit that needs a target.
 func (f *xliffFile) fill(u *xliffUnit) {
-	source := u.source
+	source, isOpen := u.source, f.isOpen(u)
+	if !isOpen {
+		_, other := f.languageOf(u.target.attribute("lang"))
+		f.translated(cmp.Or(other, f.other))
+	}
 	switch {
 	case u.stays || u.source == nil || f.isOther(u.source.attribute("lang")):
 		return
-	case len(u.parts.empty) > 0 && f.isOpen(u):
+	case len(u.parts.empty) > 0 && isOpen:
 		f.fillParts(u)
 		return
 	case f.options.Also.Has(document.AlsoSource) && u.target != nil:
 		source = u.target
-	case !f.isOpen(u):
+	case !isOpen:
 		return
 	}
 	translation, isChanged := f.content(source, f.translateInline)

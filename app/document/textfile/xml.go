@@ -185,15 +185,13 @@ func (x *xmlReader) setLanguage(e *xmlElement, attribute string) {
 	if x.options.To == "" {
 		return
 	}
-	to := x.checkLanguage(e.attribute(attribute), x.text[e.start:], translatedElement)
+	to, other := x.languageOf(e.attribute(attribute))
+	x.other = other
 	if attribute == "language" {
 		to = posix(to)
 	}
 	x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], attribute, to))
 }
-
-// translatedElement matches a translation in XLIFF or Qt.
-var translatedElement = regexp.MustCompile(`<(?:\w+:)?(?:target|translation|numerusform)(?:\s[^>]*[^>/])?>\s*(?:[^<\s]|<[^/n])`)
 
 // posix returns a language code in the form of gettext and Qt: pt_BR, zh_CN.
 func posix(code string) string {
