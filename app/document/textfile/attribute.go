@@ -38,8 +38,8 @@ var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):
 var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
 // shownAttributes returns the attributes of a document to translate, its hidden contents, and its language attributes, which are set
-// to to unless it is "". In foreign ranges only language attributes count.
-func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to string) (list []attribute) {
+// to to unless it is "". In elements in another language only language attributes count.
+func (p *pass) shownAttributes(tokens []markup.Token, l languages, to string) (list []attribute) {
 	text := p.text
 	code, drawing := 0, 0 // the last tokens of the last code and drawing
 	for i := 0; i < len(tokens); i++ {
@@ -69,11 +69,9 @@ func (p *pass) shownAttributes(tokens []markup.Token, foreign []foreignRange, to
 			list = append(list, missingOf(t, raw, to)...)
 			to = ""
 		}
-		for len(foreign) > 0 && foreign[0].End <= t.Start {
-			foreign = foreign[1:]
-		}
-		isForeign := len(foreign) > 0 && foreign[0].Start <= t.Start
-		if stays := t.Name == "pre" || isForeign && foreign[0].Start == t.Start && i >= drawing; stays && p.keepsDirection(raw) {
+		around := l.to(t.Start)
+		isForeign := l.to(t.Start + 1)
+		if stays := t.Name == "pre" || isForeign && !around && i >= drawing; stays && p.keepsDirection(raw) {
 			list = append(list, added(t, ` dir="ltr"`))
 		}
 		for _, a := range raw {

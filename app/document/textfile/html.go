@@ -17,8 +17,8 @@ import (
 // htmlUnits translates HTML: the units of package markup, and the attributes and hidden contents that are shown.
 func htmlUnits(p *pass) {
 	tokens := p.tokens(p.text)
-	h := &htmlFile{pass: p, foreign: p.foreign(tokens)}
-	h.attributes = p.shownAttributes(tokens, h.foreign, p.options.To)
+	h := &htmlFile{pass: p, languages: p.languages(tokens)}
+	h.attributes = p.shownAttributes(tokens, h.languages, p.options.To)
 	at := 0
 	pieces, err := markup.SplitTokens(p.ctx, p.text, tokens)
 	p.looks.Check(err)
@@ -42,54 +42,49 @@ var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*(?:\]>\s*)?)
 // htmlFile goes through the pieces of a document.
 type htmlFile struct {
 	*pass
-	attributes []attribute    // the remaining ones, and hidden contents, in order
-	foreign    []foreignRange // elements in another language
+	attributes []attribute // the remaining ones, and hidden contents, in order
+	languages  languages
 }
 
-// foreign returns the ranges of elements in another language than the source, without elements in them that are in the source's. A
-// document of unknown language has none.
-func (p *pass) foreign(tokens []markup.Token) (list []foreignRange) {
-	lang := func(i int) string {
-		t := tokens[i]
+// declared is an element that declares a language.
+type declared struct {
+	wrap.Line
+	isForeign bool // it is another one than the source
+}
+
+// languages are the elements that declare a language, up to a position, in order.
+type languages struct{ open, rest []declared }
+
+// languages returns the elements of a document that declare a language, but for its root. A document of unknown language has none.
+func (p *pass) languages(tokens []markup.Token) (l languages) {
+	for i, t := range tokens {
 		p.looks.Past(t.End - t.Start)
-		if t.Partner <= i && endedBy[t.Name] == nil || t.Name == "html" || !strings.Contains(strings.ToLower(p.text[t.Start:t.End]), "lang") {
-			return ""
+		if p.options.From == "" || t.Partner <= i && endedBy[t.Name] == nil || t.Name == "html" || !strings.Contains(strings.ToLower(p.text[t.Start:t.End]), "lang") {
+			continue
 		}
 		raw := readAttributes(p.text, t.Start, t.End)
-		return cmp.Or(find(raw, "lang"), find(raw, "xml:lang"), find(raw, "systemlanguage")) // the last one in SVG
-	}
-	type element struct {
-		last      int // token
-		isForeign bool
-	}
-	var open []element // with a language, the innermost last
-	isForeign := func() bool { return len(open) > 0 && open[len(open)-1].isForeign }
-	begin := func(at, element int) {
-		list = append(list, foreignRange{wrap.Line{Start: at, End: len(p.text)}, element})
-	}
-	end := func(at int) { list[len(list)-1].End = at }
-	for i := 0; i < len(tokens) && p.options.From != ""; i++ {
-		at, was := tokens[i].Start, isForeign()
-		for len(open) > 0 && i > open[len(open)-1].last {
-			open = open[:len(open)-1]
-		}
-		around := isForeign()
-		if was && !around {
-			end(at)
-		} else if around && !was {
-			begin(at, 0)
-		}
-		if code := lang(i); code != "" {
-			partner := p.lastOf(tokens, i)
-			open = append(open, element{partner, p.isForeign(code)})
-			if is := isForeign(); is && !around {
-				begin(at, tokens[partner].End)
-			} else if around && !is {
-				end(at)
-			}
+		if code := cmp.Or(find(raw, "lang"), find(raw, "xml:lang"), find(raw, "systemlanguage")); code != "" { // the last one in SVG
+			l.rest = append(l.rest, declared{wrap.Line{Start: t.Start, End: tokens[p.lastOf(tokens, i)].End}, p.isForeign(code)})
 		}
 	}
-	return list
+	return l
+}
+
+// to moves to a byte, and reports whether the text there is in another language than the source.
+func (l *languages) to(at int) bool {
+	for {
+		next := at
+		if len(l.rest) > 0 {
+			next = min(at, l.rest[0].Start)
+		}
+		for len(l.open) > 0 && l.open[len(l.open)-1].End <= next {
+			l.open = l.open[:len(l.open)-1]
+		}
+		if next == at {
+			return len(l.open) > 0 && l.open[len(l.open)-1].isForeign
+		}
+		l.open, l.rest = append(l.open, l.rest[0]), l.rest[1:]
+	}
 }
 
 // endedBy has the elements whose end tag HTML lets authors omit, with the start tags that end them.
@@ -123,26 +118,20 @@ func (p *pass) lastOf(tokens []markup.Token, i int) int {
 	return len(tokens) - 1
 }
 
-// foreignRange is a range in another language than the source.
-type foreignRange struct {
-	wrap.Line
-	element int // the end of the element that starts with the range; 0: the range is behind an element in the source's language
-}
-
-// isForeign reports whether a range is in an element in another language, if not all of it; within are such elements in the range.
+// isForeign reports whether a range is in an element in another language; if not, within are such elements in the range.
 func (h *htmlFile) isForeign(start, end int) (all bool, within []wrap.Line) {
-	for len(h.foreign) > 0 && h.foreign[0].End <= start {
-		h.foreign = h.foreign[1:]
+	if h.languages.to(start) {
+		return true, nil
 	}
 	last := start // the end of the last element of within
-	for _, f := range h.foreign {
+	for _, d := range h.languages.rest {
 		switch {
-		case f.Start >= end:
+		case d.Start >= end:
 			return false, within
-		case f.Start <= start && f.End >= end, f.Start < start, f.element == 0 && f.Start >= last:
+		case d.Start == start && d.End >= end && d.isForeign:
 			return true, nil
-		case f.Start >= last:
-			within, last = append(within, f.Line), f.element
+		case d.Start >= last && d.isForeign:
+			within, last = append(within, d.Line), d.End
 		}
 	}
 	return false, within
