@@ -2,6 +2,7 @@ package markup
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -9,8 +10,8 @@ import (
 )
 
 // Spaced returns a translation with a space added at each tag or Markdown mark between two words, unless the sentence has the
-// same tags between words: a source language without spaces has none to copy. It also adds a space at a mark between a sign and a
-// letter, where Markdown would not recognize it.
+// same tags between words: a source language without spaces has none to copy. It also adds a space beside a mark of emphasis that
+// Markdown would not recognize.
 func (s Sentence) Spaced(ctx context.Context, translation string) (string, error) {
 	return s.checked(ctx, translation, func(s Sentence) (string, error) { return s.spaced(translation), nil })
 }
@@ -31,7 +32,8 @@ func (s Sentence) spaced(translation string) string {
 	at := 0
 	for _, tags := range t.betweenWords() {
 		first, last := tags[0], tags[1]
-		if t.Spans[first].Kind == Tag && !own[t.spanText(first)] || known[translation[t.Spans[first].Start:t.Spans[last].End]] {
+		foreign := !own[t.spanText(first)] && (t.Spans[first].Kind == Tag || t.Text[t.Spans[first].Start] == '_')
+		if foreign || known[translation[t.Spans[first].Start:t.Spans[last].End]] {
 			continue
 		}
 		for first <= last && t.Spans[first].Pair <= 0 { // skip closing tags
@@ -59,22 +61,25 @@ func (s Sentence) betweenWords() (list [][2]int) {
 			i++
 		}
 		before, next := char.Last(s.Text[:s.Spans[start].Start]), char.First(s.Text[s.Spans[i].End:])
-		isMark := s.Spans[start].Kind == Markdown && s.Spans[start].Pair > 0 || s.Spans[i].Kind == Markdown && s.Spans[i].Pair < 0
-		isMark = isMark && !strings.ContainsAny(s.Text[s.Spans[start].Start:s.Spans[i].End], "[]<")
-		if char.IsWord(before) && char.IsWord(next) || isMark && isUnmarked(before, next, s.Spans[i].Pair > 0) {
+		if char.IsWord(before) && char.IsWord(next) || slices.ContainsFunc(s.Spans[start:i+1], s.isUnmarked) {
 			list = append(list, [2]int{start, i})
 		}
 	}
 	return list
 }
 
-// isUnmarked reports whether Markdown reads a mark between these characters as a sign. opens tells whether the mark opens
-// emphasis.
-func isUnmarked(before, next rune, opens bool) bool {
-	if opens {
-		return char.IsLetterOrDigit(before) && isMarkdownSign(next)
+// isUnmarked reports whether a span is a mark of emphasis that Markdown reads as a sign: there is a letter outside of it, and a sign
+// inside, such as a bracket or the end of a link. Underscores are signs beside any letter.
+func (s Sentence) isUnmarked(span Span) bool {
+	mark := s.Text[span.Start:][:1]
+	if span.Kind != Markdown || !strings.Contains("*_~", mark) {
+		return false
 	}
-	return isMarkdownSign(before) && char.IsLetterOrDigit(next)
+	outer, inner := char.Last(strings.TrimRight(s.Text[:span.Start], mark)), char.First(strings.TrimLeft(s.Text[span.End:], mark))
+	if span.Pair < 0 {
+		outer, inner = inner, outer
+	}
+	return !unicode.IsSpace(outer) && !isMarkdownSign(outer) && (mark == "_" || isMarkdownSign(inner))
 }
 
 func isMarkdownSign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }

@@ -2,11 +2,14 @@ package markup
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
 
 	"dragoman/app/text/char"
 )
@@ -77,11 +80,44 @@ func TestSpaced(t *testing.T) {
 		{XML, `a <x id="1"/>b`, `a<x id="1"/>b`, `a<x id="1"/>b`},
 		{Text, "the *book(s)* is", "は*本(冊)*です", "は*本(冊)* です"},
 		{Text, "the **(old)** man", "は**(古)**人", "は **(古)** 人"},
+		{Text, "the **[book](x)** is", "は**[本](x)**です", "は **[本](x)** です"},
+		{Text, "the [**book**](x) is", "は[**本**](x)です", "は[**本**](x)です"},
+		{Text, "the **`x`** is", "は**`x`**です", "は **`x`** です"},
+		{Text, "the _book_ is __old__", "は_本_は__古__い", "は _本_ は __古__ い"},
+		{Text, "the **_book_** is", "は**_本_**です", "は **_本_** です"},
+		{Text, "the ***book*** is", "は***本***です", "は***本***です"},
+		{Text, "**Note:** save", "**หมายเหตุ:**บันทึก", "**หมายเหตุ:** บันทึก"},
+		{Text, "the *book* is", "は*本*は変数_名_です", "は*本*は変数_名_です"},
 		{Text, "no marks", "ohne", "ohne"},
 	} {
 		got := must(must(must(Parse(lasting, test.source, test.format)).Whole(lasting)).Spaced(lasting, test.in))
 		assert.Equal(t, test.want, got, test.source)
 		assert.Equal(t, got, must(must(must(Parse(lasting, test.source, test.format)).Whole(lasting)).Spaced(lasting, got)), "again")
+	}
+}
+
+// Emphasis stays emphasis for a reader of Markdown, whatever stands in and around it.
+func TestSpacedIsEmphasis(t *testing.T) {
+	render := func(text string) string {
+		var html strings.Builder
+		require.NoError(t, goldmark.New(goldmark.WithExtensions(extension.Strikethrough)).Convert([]byte(text), &html))
+		return html.String()
+	}
+	emphasis := regexp.MustCompile(`</?(?:strong|em|del)>`)
+	for _, mark := range []string{"*", "_", "**", "__", "***", "~~", "**_ _**", "*[ ](x)*", "[** **](x)", "_` `_"} {
+		open, end, _ := strings.Cut(mark, " ")
+		if end == "" {
+			end = open
+		}
+		source := "a " + open + "word" + end + " b"
+		for _, inner := range []string{"本", "「本」", "本。", "(본)", "คำ", "word", "Köln:", "«Файл»", "5年", "＄"} {
+			for _, outer := range [][2]string{{"", ""}, {"は", "です"}, {"것은 ", "는"}, {"ก็", "กำ"}, {"。", "。"}, {"The ", " is"}, {"は「", "」です"}, {"𠮷", "𠮷"}} {
+				text := outer[0] + open + inner + end + outer[1]
+				got := must(must(Parse(lasting, source, Text)).Spaced(lasting, text))
+				assert.Equal(t, emphasis.FindAllString(render(source), -1), emphasis.FindAllString(render(got), -1), "%s: %s", text, got)
+				assert.Equal(t, strings.ReplaceAll(text, " ", ""), strings.ReplaceAll(got, " ", ""))
+			}
+		}
 	}
 }
 
