@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,9 +53,23 @@ func read[T any](t testing.TB, raw json.RawMessage) (value T) {
 	return value
 }
 
+// spacedNumber matches what the reference makes another number.
+var spacedNumber = regexp.MustCompile(`\pN\x{a0}\pN`)
+
+// A number with no-break spaces is that with spaces.
+func TestNumbersKeepTheirValue(t *testing.T) {
+	for code, text := range map[string]string{"en": "10 000 people", "fr": "1 234 567,89 euros", "de": "10 000 Euro", "ru": "10 000 5 10"} {
+		l := NewLanguage(code)
+		assert.Equal(t, l.Tokenize(text), l.Tokenize(l.Normalize(strings.ReplaceAll(text, " ", "\u00a0"))), code)
+	}
+}
+
 func TestWordsAreThoseOfSacremoses(t *testing.T) {
 	goldens(t, "words", func(g golden) {
 		text := read[string](t, g.Of)
+		if spacedNumber.MatchString(text) {
+			return
+		}
 		for _, gives := range g.Gives {
 			want := read[struct {
 				Normalized string
@@ -89,6 +104,9 @@ func TestPiecesAreThoseOfArgos(t *testing.T) {
 	goldens(t, "pieces", func(g golden) {
 		codes := open(t, g.Codes)
 		text := read[string](t, g.Of)
+		if spacedNumber.MatchString(text) {
+			return
+		}
 		pieces := split(Words{NewLanguage("en"), codes}, text)
 		assert.Equal(t, g.Pieces, pieces, "%s %q", g.Codes, text)
 		assert.Equal(t, g.Text, Words{NewLanguage("fr"), codes}.Join(pieces), "%s %q", g.Codes, text)

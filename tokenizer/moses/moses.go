@@ -5,6 +5,7 @@
 // The originals are chains of regular expressions, each of which scans the whole text. The functions here do the same in the same
 // order, in time linear in a text (n log n in the length of a word). Differences:
 //   - Runs of dots are not replaced by the letters DOTMULTI meanwhile. A text with these letters keeps them.
+//   - sacremoses replaces a no-break space between digits by a comma or a full stop, so that 10 000 becomes ten. Here it stays a space.
 //   - sacremoses fails if a Czech text has an apostrophe and a dash before "li". Here the words are separated by spaces.
 //   - Argos leaves the mark of an unfinished word, @@, at the end of a text. Here it is removed.
 package moses

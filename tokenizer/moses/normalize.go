@@ -1,13 +1,12 @@
 package moses
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Normalize normalizes punctuation, like MosesPunctNormalizer.
+// Normalize normalizes punctuation, like MosesPunctNormalizer but for no-break spaces in numbers.
 func (l *Language) Normalize(text string) string {
 	// Spaces around punctuation.
 	text = replace(text, "\r", "", "(", " (", ")", ") ")
@@ -31,11 +30,6 @@ func (l *Language) Normalize(text string) string {
 	case "de", "es", "fr":
 		text = quoteBeforeDots(replace(text, `,"`, `",`))
 	}
-	point := "."
-	if slices.Contains([]string{"de", "es", "cz", "cs", "fr"}, l.code) {
-		point = ","
-	}
-	text = between(text, unicode.IsDigit, "\u00a0", unicode.IsDigit, point)
 	return strings.TrimFunc(text, IsSpace)
 }
 
