@@ -310,7 +310,7 @@ func TestAlternatives(t *testing.T) {
 			return strings.TrimPrefix(strings.Replace("\n"+text, "\na house", "x](y) | `z", 1), "\n")
 		})
 	require.NoError(t, err)
-	assert.Equal(t, "|a|\n|-|\n|![x\\]\\(y\\) \\| \\`z](a.png)|", got)
+	assert.Equal(t, "|a|\n|-|\n|![x\\](y) \\| \\`z](a.png)|", got)
 }
 
 func TestColumns(t *testing.T) {

@@ -20,7 +20,10 @@ import (
 
 // markdown translates Markdown: CommonMark with tables and definition lists. Segments are the texts of paragraphs, headings,
 // items and cells, with their marks.
-func markdown(p *pass) { withAnchors(p, false) }
+func markdown(p *pass) {
+	p.formatter = markdownText
+	withAnchors(p, false)
+}
 
 // markdownBlocks translates the blocks of a text, without links to headings.
 func markdownBlocks(m *markdownFile) {
@@ -230,10 +233,7 @@ func (m *markdownFile) images(text string) *strings.Replacer {
 			continue
 		}
 		before, inner, after := trimmed(alt)
-		translation := m.translate(inner)
-		if translation = oneLine(translation); strings.ContainsAny(translation, ends) {
-			translation = anySign.ReplaceAllString(translation, `\$0`)
-		}
+		translation := strings.NewReplacer("]", `\]`, "|", `\|`).Replace(oneLine(m.translate(inner)))
 		pairs = append(pairs, raw, "!["+before+translation+after+"]("+rest)
 	}
 	return strings.NewReplacer(pairs...)
@@ -313,6 +313,18 @@ var (
 	markdownSign = regexp.MustCompile(`^(\d*)([!-/:-@\[-` + "`" + `{-~])`)
 	anySign      = regexp.MustCompile(`[!-/:-@\[-` + "`" + `{-~]`)
 )
+
+// markdownEscapes returns a replacer for translations of a text, which escapes signs that the text has not, but none in the given parts.
+func markdownEscapes(text string, parts []string, pairs ...string) *strings.Replacer {
+	for _, sign := range []string{"`", "*", "_", "<", "[", "~", "&lt;", "&gt;", "&amp;", "&quot;", "&nbsp;", "&#"} {
+		if !strings.Contains(text, sign) {
+			pairs = append(pairs, sign, `\`+sign)
+		}
+	}
+	return except(append(parts, markdownEscape.FindAllString(text, -1)...), append(pairs, `\`, `\\`)...)
+}
+
+var markdownEscape = regexp.MustCompile(`\\(?s:.)`)
 
 // isText reports whether raw, behind before, is entirely the text of one block.
 func (m *markdownFile) isText(before, raw string) bool {

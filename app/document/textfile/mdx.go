@@ -44,7 +44,7 @@ func readJSX(text string) (plain string, write func(translation string) string) 
 		}
 		return part
 	})
-	escape := except(append(jsxTag.FindAllString(plain, -1), `\{`, `\}`, `\<`), "{", `\{`, "}", `\}`, "<", `\<`)
+	escape := markdownEscapes(plain, jsxTag.FindAllString(plain, -1), "{", `\{`, "}", `\}`, "<", `\<`)
 	return plain, func(translation string) string {
 		if translation = escape.Replace(translation); module.MatchString(translation) {
 			translation = fmt.Sprintf("&#%d;", translation[0]) + translation[1:]

@@ -23,6 +23,7 @@ const (
 	mf2               // MessageFormat 2
 	ruby              // format of Ruby
 	vue               // messages of vue-i18n
+	markdownText      // Markdown
 	jsxText           // Markdown with expressions in braces
 )
 
@@ -73,6 +74,8 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 		return text, func(translation string) string { return translation }
 	}
 	switch f {
+	case markdownText:
+		return text, markdownEscapes(text, nil).Replace
 	case jsxText:
 		return readJSX(text)
 	case braced:
