@@ -90,7 +90,23 @@ func isNamesake(found []*document.Kind, head []byte) bool {
 
 var xmlStart = regexp.MustCompile(`^(?:\x{FEFF})?\s*<`)
 
-// isRST reports whether a file is reStructuredText.
-func isRST(name, mediaType string) bool {
-	return slices.Contains([]string{".rst", ".rest"}, strings.ToLower(path.Ext(name))) || strings.HasPrefix(mediaType, "text/x-rst") || strings.HasPrefix(mediaType, "text/prs.fallenstein.rst")
+// convertible describes files of no kind that other programs convert to one, by their extensions and media types.
+var convertible = [...]struct{ names, what string }{
+	{".rst .rest text/x-rst text/prs.fallenstein.rst", "reStructuredText: translate the .po files that Sphinx makes of it (make gettext, sphinx-intl)"},
+	{".ini .isl", "INI: convert it to .po and back by ini2po and po2ini of translate-toolkit"},
+	{".desktop", "a desktop entry: translate the .po file that xgettext makes of it, and put it in by msgfmt --desktop"},
+	{".toml application/toml", "TOML: convert it to YAML or JSON, which go-i18n and Hugo read, too"},
+	{".lang", "of no kind that can be translated: rename it to .properties if its lines are key=value"},
+	{".tex .adoc .asciidoc", "of a kind that po4a converts: translate the .po files that po4a-gettextize makes of it"},
+}
+
+// remedy returns how to translate a file of no kind, or "".
+func remedy(name, mediaType string) string {
+	mediaType, _, _ = strings.Cut(mediaType, ";")
+	for _, c := range convertible {
+		if names := strings.Fields(c.names); slices.Contains(names, strings.ToLower(path.Ext(name))) || slices.Contains(names, mediaType) {
+			return c.what
+		}
+	}
+	return ""
 }

@@ -45,6 +45,9 @@ func As(kind *document.Kind, as string) (*document.Kind, error) {
 // unknown, or the contents are of another one.
 func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 	found := byName(name)
+	if what := remedy(name, mediaType); len(found) == 0 && what != "" {
+		return nil, document.Refuse(nil, "%s is %s", called(name, mediaType), what)
+	}
 	if len(found) == 0 {
 		found = byMediaType(mediaType)
 	}
@@ -58,9 +61,6 @@ func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 		if found = byRoot(found, head); len(found) == 0 {
 			return nil, document.Refuse(nil, "the root element of the XML is not resources, xliff or tt, which are the kinds of XML that can be translated")
 		}
-	}
-	if len(found) == 0 && isRST(name, mediaType) {
-		return nil, document.Refuse(nil, "%s is reStructuredText: translate the .po files that Sphinx makes of it (make gettext, sphinx-intl)", called(name, mediaType))
 	}
 	if len(found) == 0 {
 		return nil, document.Refuse(nil, "%s is of no kind that can be translated: name a file that ends in one of %s",
