@@ -18,11 +18,19 @@ func srt(p *pass) {
 	c.run(0)
 }
 
-// sbv translates YouTube's subtitles.
+// sbv translates YouTube's subtitles, whose lines may be divided by [br].
 func sbv(p *pass) {
-	c := cues{pass: p, timing: sbvTiming, lines: p.linesOf("\r\n"), escape: func(text string) string { return text }}
+	c := cues{pass: p, timing: sbvTiming, escape: func(text string) string { return text }, starts: "]", ends: "["}
+	for _, l := range p.linesOf("\r\n") {
+		for part := range strings.SplitSeq(p.in(l), sbvBreak) {
+			c.lines = append(c.lines, wrap.Line{Start: l.Start, End: l.Start + len(part)})
+			l.Start += len(part) + len(sbvBreak)
+		}
+	}
 	c.run(0)
 }
+
+const sbvBreak = "[br]"
 
 var sbvTiming = regexp.MustCompile(`^(?:\d+:)?\d+:\d+\.\d+,(?:\d+:)?\d+:\d+\.\d+\s*$`)
 
