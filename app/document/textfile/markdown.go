@@ -42,7 +42,7 @@ func markdownBlocks(m *markdownFile) {
 	root := m.parser.Parse(lookingReader{text.NewReader([]byte(source[m.body:])), p.looks})
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		p.looks.Past(1)
-		if entering && isTextBlock(n) && n.Lines().Len() > 0 {
+		if entering && (isTextBlock(n) || n.Kind() == ast.KindHTMLBlock) && n.Lines().Len() > 0 {
 			blocks = append(blocks, n)
 			return ast.WalkSkipChildren, nil
 		}
@@ -50,8 +50,32 @@ func markdownBlocks(m *markdownFile) {
 	})
 	slices.SortStableFunc(blocks, func(a, b ast.Node) int { return a.Lines().At(0).Start - b.Lines().At(0).Start })
 	for _, n := range blocks {
-		m.block(n)
+		if block, ok := n.(*ast.HTMLBlock); ok {
+			m.html(block)
+		} else {
+			m.block(n)
+		}
 	}
+}
+
+// html translates a block of HTML whose lines have no marks before them. Its attributes are translated on request, like Markdown's.
+func (m *markdownFile) html(n *ast.HTMLBlock) {
+	list := n.Lines().Sliced(0, n.Lines().Len())
+	if n.HasClosure() {
+		list = append(list, n.ClosureLine)
+	}
+	start, end, length := m.body+list[0].Start, m.body+list[len(list)-1].Stop, 0
+	for _, l := range list {
+		length += l.Stop - l.Start
+	}
+	if length != end-start {
+		return
+	}
+	m.formatter, m.isPage = htmlText, true
+	if out := m.within(m.text[start:end], htmlUnits); out != m.text[start:end] {
+		m.replace(start, end, out)
+	}
+	m.formatter, m.isPage = markdownText, false
 }
 
 var (
@@ -125,7 +149,8 @@ func newMarkdownParser(isMDX bool) parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(append(blocks,
 			util.Prioritized(extension.NewDefinitionListParser(), 101),
-			util.Prioritized(extension.NewDefinitionDescriptionParser(), 102))...),
+			util.Prioritized(extension.NewDefinitionDescriptionParser(), 102),
+			util.Prioritized(extension.NewFootnoteBlockParser(), 999))...),
 		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
 }
 
@@ -264,9 +289,9 @@ func (m *markdownFile) isIndented(s text.Segment) bool {
 func (m *markdownFile) raw(s text.Segment) string { return m.text[m.body+s.Start : m.body+s.Stop] }
 
 var (
-	// itemMark matches marks at the start of a text: a checkbox, the name of a footnote. ownLine matches those of pandoc's lines of
+	// itemMark matches marks at the start of a text: a checkbox, the name of a footnote or abbreviation. ownLine matches those of pandoc's lines of
 	// verse, titles and examples, and gridBorder the border of a table that is drawn, which stays.
-	itemMark   = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+|` + lineMark + `)`)
+	itemMark   = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+|\*\[[^\]]+\]:\s+|` + lineMark + `)`)
 	ownLine    = regexp.MustCompile(`^\s*` + lineMark)
 	gridBorder = regexp.MustCompile(`^\s*\+[-=:+]+\+\s*$`)
 	hardBreak  = regexp.MustCompile(`(?:  |(\\))\r?\n$`)

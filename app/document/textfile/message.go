@@ -14,17 +14,18 @@ import (
 type formatter uint8
 
 const (
-	none    formatter = iota
-	print             // printf, or ICU where a text shows it
-	icu               // the same, in a document with messages of ICU
-	java              // java.text.MessageFormat
-	braced            // format of Python, C# and Rust, which has doubled braces
-	flutter           // messages of ARB, in which no sign can be quoted
-	mf2               // MessageFormat 2
-	ruby              // format of Ruby
-	vue               // messages of vue-i18n
-	markdownText      // Markdown
-	jsxText           // Markdown with expressions in braces
+	none         formatter = iota
+	print                  // printf, or ICU where a text shows it
+	icu                    // the same, in a document with messages of ICU
+	java                   // java.text.MessageFormat
+	braced                 // format of Python, C# and Rust, which has doubled braces
+	flutter                // messages of ARB, in which no sign can be quoted
+	mf2                    // MessageFormat 2
+	ruby                   // format of Ruby
+	vue                    // messages of vue-i18n
+	markdownText           // Markdown
+	htmlText               // HTML in Markdown
+	jsxText                // Markdown with expressions in braces
 )
 
 // formatterOf returns the reader of the texts of a file that does not name it.
@@ -63,6 +64,7 @@ var (
 	vueSign    = regexp.MustCompile(`@(?:\.\w+)?:[\w({]|[^'\w]\{'[^'\n]+'\}[^']`)
 	vuePart    = regexp.MustCompile(`\{'[^'\n]*'\}|\{[^{}]*\}|@(?:\.\w+)?:(?:\([^()]*\)|\{[^{}]*\}|[\w.-]*\w)`)
 	bracedPart = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}`)
+	htmlPart   = regexp.MustCompile(`<!--(?s:.*?)-->|</?[A-Za-z][^<>]*>|&#?\w+;`)
 	// conversion matches a conversion of printf.
 	conversion = regexp.MustCompile(`%(?:\d+\$)?[-+#0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL])?[a-zA-Z@%]|%\(\w+\)[a-z]|%#@\w+@`)
 )
@@ -74,6 +76,8 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 		return text, func(translation string) string { return translation }
 	}
 	switch f {
+	case htmlText:
+		return text, except(htmlPart.FindAllString(text, -1), "<", "&lt;", "&", "&amp;").Replace
 	case markdownText:
 		return text, markdownEscapes(text, nil).Replace
 	case jsxText:

@@ -48,6 +48,8 @@ func TestFormatters(t *testing.T) {
 		{"po", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"\"\n", "I like {0}", "J'aime {0}", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"J''aime {0}\"\n"},
 		{"json", `{"a":"mail{'@'}x.org or @:b.c and {d}"}`, "", "{d} @home: mail{'@'}x.org | @:b.c {e}", `{"a":"{d} {'@'}home: mail{'@'}x.org {'|'} @:b.c {'{'}e{'}'}"}`},
 		{"mdx", "Text {a > b ? 'c' : 'd'} and {e} <X y={{z: 1}}>is</X> \\{here} `{f}`\n", "Text {@1} and {e} <X y={@2}>is</X> \\{here} `{f}`", "{g} <h {@1}, {e} <X y={@2}>is</X> \\{here} `{f}`", "\\{g\\} \\<h {a > b ? 'c' : 'd'}, {e} <X y={{z: 1}}>is</X> \\{here\\} `{f}`\n"},
+		{"markdown", "<p>\nA <b>R&amp;D</b>\n</p>\n", "A <b>R&amp;D</b>", "R&D *x* <y R&amp;D & <b>R&amp;D</b>", "<p>\nR&amp;D *x* &lt;y R&amp;D &amp; <b>R&amp;D</b>\n</p>\n"},
+		{"markdown", "One `a\\b` \\* *two*\n", "", "`a\\b` \\* *zwei* \\_ <x ~ &lt; [y] \\", "`a\\b` \\* *zwei* \\\\\\_ \\<x \\~ \\&lt; \\[y] \\\\\n"},
 		{"mdx", "A ``{ `b` `` c\n", "", "import ``{ `b` `` \\{d}", "&#105;mport ``{ `b` `` \\\\\\{d\\}\n"},
 		{"php", "<?php return ['%d of %s'];", "%d of %s", "%d d'un %s à 5 %", "<?php return ['%d d\\'un %s à 5 %%'];"},
 		{"php", `<?php return ["C:\bin \d \'q\' caf\xc3\xa9 \303\251\u{e9} \xe9"];`, `C:\bin \d \'q\' café éé é`, `C:\bin $x`, `<?php return ["C:\\bin \$x"];`},
