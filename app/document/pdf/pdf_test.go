@@ -198,6 +198,32 @@ func TestDrawnFont(t *testing.T) {
 	assert.ElementsMatch(t, []string{"Bonjour", "7777"}, strings.Fields(out.String()))
 }
 
+// A font that the document draws (Type 3) may be drawn upside down, and its texts then, too, or its box says that it is not.
+func TestDrawnUpsideDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		box, matrix, text string
+		isRead            bool
+	}{
+		"upright":              {"0 -200 800 700", ".001 0 0 .001 0 0", "1 0 0 1", true},
+		"mirrored":             {"0 -200 800 700", ".001 0 0 .001 0 0", "1 0 0 -1", false},
+		"twice":                {"0 -200 800 700", ".001 0 0 -.001 0 0", "1 0 0 -1", true},
+		"from the top (Skia)":  {"0 200 800 -700", ".001 0 0 -.001 0 0", "1 0 0 1", true},
+		"mirrored from there":  {"0 200 800 -700", ".001 0 0 -.001 0 0", "1 0 0 -1", false},
+		"from the top in text": {"0 -700 800 200", ".001 0 0 .001 0 0", "1 0 0 -1", true},
+	} {
+		data := made(1, 0, at(100, 700, "(Good morning.)")+"BT /G 10 Tf "+c.text+" 300 40 Tm (abc) Tj ET\n")
+		data = bytes.Replace(data, []byte("<</F 3 0 R>>"), fmt.Appendf(nil, "<</F 3 0 R/G<</Type/Font/Subtype/Type3/FontBBox[%s]/FontMatrix[%s]/CharProcs<<>>"+
+			"/Encoding<</Differences[97/a/b/c]>>/FirstChar 97/Widths[500 500 500]>>>>", c.box, c.matrix), 1)
+		want := []string{"Good morning."}
+		if c.isRead {
+			want = append(want, "abc")
+		}
+		got, err := texts(t.Context(), data)
+		require.NoError(t, err, name)
+		assert.Equal(t, want, got, name)
+	}
+}
+
 // The name of a font tells its style.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]style{
