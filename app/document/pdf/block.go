@@ -24,6 +24,11 @@ type line struct {
 	text          string
 	firstWordEnds float64 // width of its first word
 	below         float64 // distance to the next lower line of its size with the same left edge; 0 if there is none
+	// The table that it is in, if any, its row and column there, and the line above it in its column.
+	table   *table
+	inTable int
+	column  *column
+	above   *line
 }
 
 // block is the lines of one text, such as a paragraph.
@@ -233,7 +238,7 @@ func (b *block) continues(l *line) bool {
 		return false
 	case l.raises(l.spans[0]): // a note
 		return false
-	case last.isBelow(l) || l.isBelow(last): // it is wider than the cell
+	case last.table != l.table && (last.crosses(l) || l.crosses(last)): // it is wider than the cell
 		return false
 	case last.style.bold != l.style.bold && (len(b.lines) > 1 || last.allBold() || l.allBold()):
 		return false
@@ -242,34 +247,7 @@ func (b *block) continues(l *line) bool {
 	case last.style.color != l.style.color && !last.hasStyle(l.style) && !l.hasStyle(last.style):
 		return false
 	}
-	return b.isAligned(l) && !b.endsBefore(l) && !isNextRow(last, l)
-}
-
-// isBelow reports whether another line is above or below other cells of a line's row, too.
-func (l *line) isBelow(other *line) bool {
-	return slices.ContainsFunc(l.beside, func(cell *line) bool {
-		return cell != l && !cell.isBullet && min(cell.x1, other.x1)-max(cell.x0, other.x0) > 0.3*l.size
-	})
-}
-
-// shortCell is the maximum length in bytes of a cell that certainly belongs to a table row.
-const shortCell = 40
-
-// isNextRow reports whether a line is in the next row of a table: the cells are short and aligned below each other, and the rows
-// are far apart or have a cell whose text does not continue.
-func isNextRow(last, l *line) bool {
-	if len(l.beside) < 2 || len(last.beside) != len(l.beside) || len(last.text) > shortCell || len(l.text) > shortCell {
-		return false
-	}
-	ends := last.y-l.y > 1.5*l.size
-	for i, cell := range l.beside {
-		above := last.beside[i]
-		if math.Abs(above.x0-cell.x0) > cell.size && math.Abs(above.x1-cell.x1) > cell.size {
-			return false
-		}
-		ends = ends || above.x1+cell.firstWordEnds < cell.x1 || cell.firstWordEnds == 0 || !word.MatchString(cell.text)
-	}
-	return ends
+	return b.isAligned(l) && !b.endsBefore(l) && !l.isNextRow(last)
 }
 
 // itemStart matches the start of a list item in its line.

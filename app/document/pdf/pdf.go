@@ -15,6 +15,7 @@
 //	content.go   operators of a page, and its content without the translated texts
 //	read.go      from operators to the words of a page
 //	row.go       from words to lines
+//	table.go     lines that are cells of a table
 //	block.go     from lines to blocks
 //	segment.go   from a block to its segment, and back
 //	font.go      fonts of this machine, and which one has a letter

@@ -194,7 +194,12 @@ func (c *content) shown(s *show) {
 	size := math.Abs(s.size) * math.Hypot(m.c, m.d) * s.lettering.em
 	isHidden := s.mode == 3
 	switch {
-	case s.mode > 3, strings.TrimSpace(text) == "": // it clips later drawing
+	case s.mode > 3: // it clips later drawing
+		return
+	case strings.TrimSpace(text) == "":
+		last := s.letters[len(s.letters)-1]
+		x, _ := turn(last.x, last.y, angle)
+		c.spaces = x + last.advance*s.size/1000*s.scale
 		return
 	case isHidden && !c.takesHidden:
 		c.seen.hidden++

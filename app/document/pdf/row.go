@@ -15,8 +15,6 @@ const (
 	wordGap, columnGap = 0.13, 1.05
 	// narrowGap is the gap from which on letters may be in different cells.
 	narrowGap = 0.05
-	// partGap is the gap from which on spaces divide columns.
-	partGap = 1.5
 	// gutterGap is the gap that divides columns if it goes down over several rows, tableGap if it goes down over two.
 	gutterGap, tableGap = 0.45, 0.6
 	// columnWhite is the white that rows must have in common.
@@ -73,15 +71,16 @@ func (p *page) split(rows [][]*span) []*line {
 	for i, row := range rows {
 		rows[i] = tidy(row)
 	}
-	isOdd := oddGaps(rows)
+	habits := habitsOf(rows)
 	var lines []*line
+	var cells [][]*line
 	for n, row := range rows {
 		first, leads, ends := len(lines), leaders(row), columns(rows, n)
 		for column, start := 0, 0; start < len(row); {
 			end := start + 1
 			for ; end < ends[column]; end++ {
-				g := gapBefore(rows, n, end, start, ends[column])
-				if leads[end] != leads[end-1] || isAfterBullet(row[start:end], row[end]) || p.isGutter(g, isOdd) {
+				g := gapBefore(rows, n, end, start, ends[column], habits)
+				if leads[end] != leads[end-1] || isAfterBullet(row[start:end], row[end]) || p.isGutter(g) {
 					break
 				}
 			}
@@ -93,12 +92,14 @@ func (p *page) split(rows [][]*span) []*line {
 				column++
 			}
 		}
-		if cells := lines[first:]; len(cells) > 1 {
-			for _, l := range cells {
-				l.beside = cells
+		if row := lines[first:]; len(row) > 1 {
+			for _, l := range row {
+				l.beside = row
 			}
 		}
+		cells = append(cells, lines[first:])
 	}
+	tabulate(cells)
 	return lines
 }
 
@@ -106,7 +107,7 @@ func (p *page) split(rows [][]*span) []*line {
 // most of the words beside it are aligned.
 func columns(rows [][]*span, n int) (ends []int) {
 	for i := 1; i < len(rows[n]); i++ {
-		g := gapBefore(rows, n, i, 0, len(rows[n]))
+		g := gapBefore(rows, n, i, 0, len(rows[n]), habits{})
 		if g.hi-g.lo < columnWhite*g.size {
 			continue
 		}
@@ -124,19 +125,25 @@ type gap struct {
 	from, to int // the first word of its column, and the first one behind it
 	lo, hi   float64
 	size     float64
+	habits
 }
 
-func gapBefore(rows [][]*span, n, i, from, to int) gap {
+func gapBefore(rows [][]*span, n, i, from, to int, h habits) gap {
 	row := rows[n]
-	return gap{rows, n, i, from, to, edge(row[:i]), row[i].x0, max(row[i].size, row[i-1].size)}
+	return gap{rows, n, i, from, to, edge(row[:i]), row[i].x0, max(row[i].size, row[i-1].size), h}
 }
 
 // word returns the word behind the gap.
 func (g gap) word() *span { return g.rows[g.n][g.i] }
 
-// oddGaps returns a function that reports whether a gap is not like those of the page: there is no space in it, or it has another
-// width than the others, which are equal.
-func oddGaps(rows [][]*span) func(g gap) bool {
+// habits are how a page sets words apart.
+type habits struct {
+	usual        float64 // the usual gap, relative to the size
+	areEven      bool    // most gaps are as wide
+	writesSpaces bool    // there are spaces in the gaps, though not in all of justified lines
+}
+
+func habitsOf(rows [][]*span) (h habits) {
 	var gaps []float64
 	spaces := 0
 	for _, row := range rows {
@@ -152,21 +159,28 @@ func oddGaps(rows [][]*span) func(g gap) bool {
 		}
 	}
 	if len(gaps) == 0 {
-		return func(gap) bool { return false }
+		return h
 	}
-	writesSpaces := spaces*10 > len(gaps)*7
 	slices.Sort(gaps)
-	usual, even := gaps[len(gaps)/2], 0
+	h.usual = gaps[len(gaps)/2]
+	even := 0
 	for _, gap := range gaps {
-		if math.Abs(gap-usual) < 0.015 {
+		if h.isUsual(gap) {
 			even++
 		}
 	}
-	areEven := even*10 > len(gaps)*7
-	return func(g gap) bool {
-		isUsual := areEven && math.Abs((g.hi-g.lo)/g.word().size-usual) < 0.015
-		return (areEven && !writesSpaces || writesSpaces && math.IsNaN(g.word().spaced)) && !isUsual && !g.isEven()
-	}
+	h.areEven, h.writesSpaces = even*10 > len(gaps)*7, spaces*10 > len(gaps)*3
+	return h
+}
+
+func (h habits) isUsual(gap float64) bool { return math.Abs(gap-h.usual) < 0.015 }
+
+// isOdd reports whether a gap is not like those between words: there is no space in it, or it has another width than the others, which
+// are equal.
+func (g gap) isOdd() bool {
+	h := g.habits
+	isUsual := h.areEven && h.isUsual((g.hi-g.lo)/g.word().size)
+	return (h.areEven && !h.writesSpaces || h.writesSpaces && math.IsNaN(g.word().spaced)) && !isUsual && !g.isEven()
 }
 
 // isAfterBullet reports whether a word follows a bullet, or the number of an item.
@@ -184,8 +198,9 @@ var plainNumber = regexp.MustCompile(`^\d+$`)
 
 const bulletSigns = "•‣▪▫■□●○◦◆◇➢➤✓✔❖"
 
-// isGutter reports whether a gap divides columns or cells: it is wide, or a rule is in it, or it goes down over several rows.
-func (p *page) isGutter(g gap, isOdd func(g gap) bool) bool {
+// isGutter reports whether a gap divides columns or cells: a rule is in it, or it has no space where others have, or it is wide, or it
+// goes down over several rows.
+func (p *page) isGutter(g gap) bool {
 	s, wide := g.word(), g.hi-g.lo
 	if wide < narrowGap*g.size {
 		return false
@@ -194,31 +209,26 @@ func (p *page) isGutter(g gap, isOdd func(g gap) bool) bool {
 		return true
 	}
 	support, aligned, edges := g.supports(narrowGap * g.size)
-	if !s.isSpaced { // within a word, or between cells without a gap
-		return support > 0 && aligned == support && isOdd(g)
-	}
+	hasSpace := !math.IsNaN(s.spaced)
 	usual, count := g.others()
-	if g.isFilled() && wide < partGap*g.size && (count == 0 || wide < 2.5*usual) {
-		return false
-	}
 	switch {
-	case support > 0 && aligned*2 > support && isOdd(g):
+	case !s.isSpaced: // within a word, or between cells without a gap
+		return support > 0 && aligned == support && g.isOdd()
+	case g.writesSpaces && hasSpace && wide < columnGap*g.size:
+		return false
+	case g.writesSpaces && !hasSpace && (!g.isEven() || aligned*2 > support && !g.isSpaceless()):
+		return true
+	case support > 0 && aligned*2 > support && g.isOdd() && (aligned > 1 || wide > 1.6*g.habits.usual*g.size):
 		return true
 	case g.isEven(): // like the gaps beside it
 		return support >= 4 && edges*10 >= support*8 && wide >= gutterGap*g.size
 	case wide >= columnGap*g.size:
-		return isOdd(g) || !g.isJustified()
+		return g.isOdd() || !g.isJustified()
 	case wide < gutterGap*g.size, count >= 1 && wide < 1.4*usual:
 		return false
 	}
 	support, aligned, edges = g.supports(columnWhite * g.size)
 	return support >= 3 && edges*10 >= support*6 || support >= 1 && aligned == support && wide >= tableGap*g.size && (count == 0 || wide > 2*usual)
-}
-
-// isFilled reports whether spaces fill the gap.
-func (g gap) isFilled() bool {
-	s := g.word()
-	return !math.IsNaN(s.spaced) && s.spaced > g.hi-0.2*g.size && s.spaced < g.hi+0.3*g.size
 }
 
 // isEven reports whether the gap is as wide as one beside it, exactly if only one of them has spaces.
@@ -234,6 +244,12 @@ func (g gap) isEven() bool {
 		}
 	}
 	return false
+}
+
+// isSpaceless reports whether a gap beside it has no space, either: some producers write none in justified lines.
+func (g gap) isSpaceless() bool {
+	row := g.rows[g.n]
+	return g.i-1 > g.from && math.IsNaN(row[g.i-1].spaced) || g.i+1 < g.to && math.IsNaN(row[g.i+1].spaced)
 }
 
 // supports counts the rows around the gap that have text on both sides of it, and a gap of a width there, those of them whose words
@@ -256,7 +272,7 @@ func (g gap) supports(width float64) (support, aligned, edges int) {
 				continue // there is no text on one side
 			}
 			support++
-			if near(right.x0, s.x0) || near(right.x1, s.x1) && hasDigit(right.text) && hasDigit(s.text) {
+			if near(right.x0, s.x0) || near(right.x1, s.x1) && hasDigit(right.text+s.text) {
 				aligned, edges = aligned+1, edges+1
 			} else if near(left.x1, g.lo) {
 				edges++
