@@ -30,6 +30,8 @@ func TestXLIFFOfTools(t *testing.T) {
 	unit := func(text string) string {
 		return `<xliff version="1.2" xmlns:m="a"><file><body><trans-unit id="1"` + text + `</trans-unit></body></file></xliff>`
 	}
+	_, err := rewritten(t, kindNamed(t, "xliff"), `<xliff version="1.2"><file target-language="fr"><trans-unit id="1"><source>a</source><seg-source><mrk mtype="seg" mid="1">a</mrk></seg-source><target><mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2"></mrk></target></trans-unit></file></xliff>`, document.Options{To: "de"}, upper(markup.XML))
+	require.NoError(t, err)
 	for name, c := range map[string][2]string{
 		"sentences": {`><source>one. two.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk> <mrk mtype="seg" mid="2">two.</mrk></seg-source><target><mrk mtype="seg" mid="1">eins.</mrk> <mrk mtype="seg" mid="2"/></target>`,
 			`><source>one. two.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk> <mrk mtype="seg" mid="2">two.</mrk></seg-source><target><mrk mtype="seg" mid="1">eins.</mrk> <mrk mtype="seg" mid="2">TWO.</mrk></target>`},

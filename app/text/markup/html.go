@@ -64,8 +64,8 @@ func SplitTokens(ctx context.Context, text string, tokens []Token) (list []HTMLP
 
 // SplitXML cuts an XML document, or a part of one, like SplitHTML. It knows no element by name: an element whose parent has text
 // of its own is inline, every other element is a unit. Text in a CDATA section without other text beside it is a unit. Names are
-// case-sensitive. Elements with translate="no" or translatable="false" stay as they are, as do references to entities that the
-// document defines. An [Outline] gives other rules for units.
+// case-sensitive. Elements with translate="no", translatable="false" or mtype="protected" stay as they are, as do references to entities
+// that the document defines. An [Outline] gives other rules for units.
 func SplitXML(ctx context.Context, text string) ([]HTMLPiece, error) {
 	return split(ctx, text, XML, outline{})
 }

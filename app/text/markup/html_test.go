@@ -83,6 +83,7 @@ func TestSplitXML(t *testing.T) {
 		`<?xml version="1.0"?><a><?p x > y?>b</a>`: {`{<?xml version="1.0"?><a>}`, "<?p x > y?>b", "{</a>}"},
 		"<!DOCTYPE a [<!ENTITY b '>'>]><a>x</a>":   {"{<!DOCTYPE a [<!ENTITY b '>'>]><a>}", "x", "{</a>}"},
 		"<a><br/>One<名前>x</名前></a>":                {"{<a>}", "<br/>One<名前>x</名前>", "{</a>}"},
+		`<a><b mtype="protected">x</b><c>y</c>`:    {`{<a><b mtype="protected">x</b><c>}`, "y", "{</c>}"},
 		`<a><b translatable="false">x</b><c>y</c>`: {`{<a><b translatable="false">x</b><c>}`, "y", "{</c>}"},
 		"a < b <c":     {"a < b", "{ <c}"},
 		"<pre>x</pre>": {"{<pre>}", "x", "{</pre>}"},

@@ -114,8 +114,9 @@ func tagEnd(text string) int {
 // xmlOpaque are elements of XLIFF and TMX whose text is code: delimiters and placeholders.
 var xmlOpaque = set("bpt ept ph it ut xliff:g")
 
-// notTranslatable matches an attribute that excludes an element from translation: of HTML, ITS and Android's resources.
-var notTranslatable = regexp.MustCompile(`\s(?:(?:its:)?translate\s*=\s*["']no["']|translatable\s*=\s*["']false["'])`)
+// notTranslatable matches an attribute that excludes an element from translation: of HTML, ITS, XLIFF 1.2 and
+// Android's resources.
+var notTranslatable = regexp.MustCompile(`\s(?:(?:its:)?translate\s*=\s*["']no["']|mtype\s*=\s*["']protected["']|translatable\s*=\s*["']false["'])`)
 
 // reference matches a reference to an entity, which a document may define.
 var reference = regexp.MustCompile(`^&[\pL_:][\pL\pN_:.-]{0,63};`)
