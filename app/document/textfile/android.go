@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"dragoman/app/document/xmlpart"
 )
 
 // android translates Android resources: strings, and the items of arrays and plurals.
@@ -11,11 +13,14 @@ func android(p *pass) {
 	p.formatter = print
 	var items []xmlElement // of the current plural
 	xmlFormat{"resources", "has no resources of Android", func(x *xmlReader, e *xmlElement) {
+		if e.name == "resources" && e.attribute("locale") != "" && x.options.To != "" {
+			x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], "tools:locale", x.options.To))
+		}
 		e.stays = e.stays || e.attribute("translatable") == "false" || e.attribute("translate") == "false"
 	}, func(x *xmlReader, e *xmlElement) {
 		switch parent := x.parent(); {
 		case e.stays:
-		case parent == "resources" && e.name == "string", parent == "string-array" && e.name == "item":
+		case parent == "resources" && (e.name == "string" || e.name == "item" && e.attribute("type") == "string"), parent == "string-array" && e.name == "item":
 			resource(x, e)
 		case parent == "plurals" && e.name == "item":
 			items = append(items, *e)

@@ -80,9 +80,9 @@ func (p *pass) shownAttributes(tokens []markup.Token, l languages, to string) (l
 				list = append(list, a)
 			}
 		}
-		if t.Partner > i && i > code && p.nested < mostNested && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
+		if t.Partner > i && i > code && p.nested < mostNested && isHidden(t.Name, i < drawing) {
 			if !isForeign {
-				list = append(list, attribute{start: t.End, end: tokens[t.Partner].Start, isHidden: true})
+				list = p.hidden(list, tokens, i)
 			}
 			i = t.Partner
 		}
@@ -94,22 +94,41 @@ func (p *pass) shownAttributes(tokens []markup.Token, l languages, to string) (l
 const mostNested = 8
 
 // isHidden reports whether an element has contents that no unit has, but that readers may see.
-func isHidden(raw, name string, inDrawing bool) bool {
+func isHidden(name string, inDrawing bool) bool {
 	switch name {
 	case "noscript", "template":
 		return true
-	case "foreignobject":
+	case "foreignobject", "title", "desc", "text", "flowpara": // the last one of Inkscape
 		return inDrawing
-	case "title", "desc":
-		return inDrawing
-	case "text":
-		return inDrawing && !positioned.MatchString(raw)
 	}
-	return name == "tspan" && inDrawing && positioned.MatchString(raw[:strings.IndexByte(raw, '>')+1])
+	return false
 }
 
-// positioned matches a part of a text with a place of its own, such as a line.
-var positioned = regexp.MustCompile(`<tspan\s[^<>]*\b(?:x|y|dy)\s*=`)
+// hidden adds the contents of element i, divided at the parts of a drawing's text that have a place of their own.
+func (p *pass) hidden(list []attribute, tokens []markup.Token, i int) []attribute {
+	at, last, ends := tokens[i].End, tokens[i].Partner, map[int]bool{}
+	add := func(end int) {
+		if end > at {
+			list = append(list, attribute{start: at, end: end, isHidden: true})
+		}
+		at = end
+	}
+	for k := i + 1; k < last && tokens[i].Name == "text"; k++ {
+		p.looks.Past(1)
+		switch t := tokens[k]; {
+		case ends[k]:
+			add(t.End)
+		case t.Partner > k && positioned.MatchString(p.text[t.Start:t.End]):
+			add(t.Start)
+			ends[t.Partner] = true
+		}
+	}
+	add(tokens[last].Start)
+	return list
+}
+
+// positioned matches the start of a part of a text with a place of its own, such as a line.
+var positioned = regexp.MustCompile(`^<tspan\s[^<>]*\b[xy]\s*=`)
 
 // tokens cuts HTML into tokens.
 func (p *pass) tokens(text string) []markup.Token {

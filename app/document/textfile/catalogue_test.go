@@ -111,6 +111,9 @@ func TestTextsInOtherLanguages(t *testing.T) {
 		{"xliff", `<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>one</source><target xml:lang="fr" state="new">one</target></trans-unit></file></xliff>`, `<target xml:lang="de" state="needs-review-translation">ONE</target>`},
 		{"svg", `<svg xml:lang="en"><title xml:lang="en">one</title><desc xml:lang="fr">un</desc><switch><text systemLanguage="fr, de">un</text><text>one</text></switch><text><tspan xml:lang="fr" x="1">un</tspan><tspan x="2">two</tspan></text></svg>`,
 			`<svg xml:lang="de"><title xml:lang="de">ONE</title><desc xml:lang="fr">un</desc><switch><text systemLanguage="fr, de">un</text><text>ONE</text></switch><text><tspan xml:lang="fr" x="1">un</tspan><tspan x="2">TWO</tspan></text></svg>`},
+		{"svg", `<svg><text x="0">one <tspan dy="1">two</tspan> three<tspan x="0" dy="1em">four</tspan> five<tspan x="3" xml:lang="fr">un</tspan></text><flowPara>six</flowPara></svg>`,
+			`<svg><text x="0">ONE <tspan dy="1">TWO</tspan> THREE<tspan x="0" dy="1em">FOUR</tspan> FIVE<tspan x="3" xml:lang="fr">un</tspan></text><flowPara>SIX</flowPara></svg>`},
+		{"android", `<resources xmlns:tools="t" tools:locale="en"><string name="b">b</string></resources>`, `<resources xmlns:tools="t" tools:locale="de"><string name="b">B</string></resources>`},
 		{"svg", `<svg><foreignObject><div><p>one</p><p lang="fr">un</p></div></foreignObject></svg>`, `<svg><foreignObject><div><p>ONE</p><p lang="fr">un</p></div></foreignObject></svg>`},
 		{"html", `<p>one</p><noscript lang="fr">un</noscript><template lang="en"><p>two</p></template>`, `<p>ONE</p><noscript lang="fr">un</noscript><template lang="de"><p>TWO</p></template>`},
 	} {
@@ -188,4 +191,7 @@ func TestNamesOfXcode(t *testing.T) {
 	assert.NotContains(t, got, "Open!")
 	assert.Contains(t, got, "Close!")
 	assert.Contains(t, got, `"needs_review"`)
+	got, err = rewritten(t, kindNamed(t, "xcstrings"), `{"sourceLanguage":"en","strings":{"a":{"localizations":{"en":{"stringSet":{"state":"new","values":["One","two"]}}}}}}`, document.Options{To: "zh"}, strings.ToUpper)
+	require.NoError(t, err)
+	assert.Contains(t, got, `"zh" : {"stringSet":{"state":"needs_review","values":["ONE","TWO"]}}`)
 }

@@ -174,6 +174,7 @@ func TestSegments(t *testing.T) {
 		"ISO 8859-1":                       {"properties", "a=Caf\xe9 noir", []string{"Café noir"}},
 		"MessageFormat":                    {"properties", "a=It''s {0}\nb=It''s one\nc='{'{0} it''s", []string{"It's {0}", "It's one", "'{'{0} it's"}},
 		"number of a character":            {"android", `<resources><string name="a">Caf\u00e9\u0020x \u2014</string></resources>`, []string{`Café\u0020x —`}},
+		"items that are strings":           {"android", `<resources><item type="string" name="a">One</item><item type="id" name="b">two</item></resources>`, []string{"One"}},
 		"arrays that stay":                 {"android", `<resources><string-array translatable="false"><item>One</item></string-array><string name="b">Two</string></resources>`, []string{"Two"}},
 		"section beside text":              {"android", `<resources><string name="a">One <![CDATA[<b>]]></string></resources>`, []string{"One &lt;b&gt;"}},
 		"resources of a form":              {"resx", `<root><data name=">>a.Name"><value>a button</value></data><data name="a.Name"><value>a button</value></data><data name="a.Text"><value>One</value></data></root>`, []string{"One"}},

@@ -66,7 +66,7 @@ func (c *catalogue) entry(entry *jsonNode) {
 		raw = c.text[source.start:source.end]
 	}
 	localization := c.changed(raw, jsonTexts{isText: func(n *jsonNode, text string) bool {
-		return n.name == "value" && !c.isCode(formatVariable.ReplaceAllString(text, ""))
+		return (n.name == "value" || n.name == "") && !c.isCode(formatVariable.ReplaceAllString(text, ""))
 	}})
 	if localization == raw {
 		return
