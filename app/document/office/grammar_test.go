@@ -75,6 +75,8 @@ func TestParts(t *testing.T) {
 			`<w:p><w:r><w:t>a</w:t><w:fldChar w:fldCharType="begin"/><w:instrText>DATE</w:instrText><w:fldChar w:fldCharType="separate"/><w:t>May</w:t><w:fldChar w:fldCharType="end"/><w:t>b</w:t></w:r></w:p>`,
 			`a<x id="1"/>b`,
 			`<w:p><w:r>` + preserved + `A</w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>DATE</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>May</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r>` + preserved + `B</w:t></w:r></w:p>`},
+		{"hyphens that may be, and that are", wordGrammar, word, `<w:p><w:r><w:t>a-</w:t><w:softHyphen/><w:t>b</w:t><w:softHyphen/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r></w:p>`, "a-\u00adbc‑d",
+			`<w:p><w:r>` + preserved + `A-</w:t><w:softHyphen/><w:t xml:space="preserve">BC‑D</w:t></w:r></w:p>`},
 		{"content control", wordGrammar, word,
 			`<w:p><w:r><w:t>a </w:t></w:r><w:sdt><w:sdtPr><w:id w:val="1"/></w:sdtPr><w:sdtContent><w:r><w:t>B</w:t></w:r></w:sdtContent></w:sdt></w:p>`,
 			`a<g id="1">B</g>`,
@@ -257,6 +259,7 @@ func TestTarget(t *testing.T) {
 		assert.Equal(t, c.drawing, to.drawing(`<a:rPr lang="en-US" altLang="ja"/>`))
 		assert.Equal(t, c.odf, to.odf(`<style:text-properties fo:language="en" fo:country="US" style:language-asian="ja" style:country-asian="JP"/>`))
 	}
+	assert.Equal(t, `<rPr><lang q:val="fr-FR"/><x:lang val="en"/></rPr>`, newTarget("fr").word(`<rPr><lang q:val="en-US"/><x:lang val="en"/></rPr>`)) // without a prefix of elements
 	assert.Equal(t, `<style:text-properties fo:language="zxx" fo:country="none"/>`, newTarget("fr").odf(`<style:text-properties fo:language="zxx" fo:country="none"/>`))
 }
 

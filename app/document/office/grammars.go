@@ -19,19 +19,23 @@ var (
 		named("w", "tblPr"):     (*walker).wordTable,
 		named("w", "sdtPr"):     (*walker).contentControl,
 		named("w", "instrText"): (*walker).fieldCode,
+		named("w", "altChunk"):  (*walker).embedded,
 		named("a", "p"):         (*walker).drawingParagraph,
-	}.with(alternatives).withLabels("w", wordLabels)
+	}.with(alternatives).withLabels("w", wordLabels).withLabels("v", map[string][]string{"textpath": {"string"}})
 	// wordStylesGrammar is the grammar of Word's styles, which declare the language of text.
 	wordStylesGrammar = each("w", "rPr pPr", (*walker).wordStyleProperties).with(each("w", "style", (*walker).wordStyle))
+	numberingGrammar  = each("w", "lvlText", (*walker).listLevel)
 	wordNamedStyles   = each("w", "style", (*walker).learnStyle)
 
 	// masterGrammar is the grammar of slide masters and layouts.
 	masterGrammar       = drawingGrammar.with(each("p", "sp", (*walker).ownShape))
 	slideCommentGrammar = each("p", "text", (*walker).plain).with(each("a", "p", (*walker).drawingParagraph))
-	chartGrammar        = each("a", "p", (*walker).drawingParagraph).with(each("c", "strCache multiLvlStrCache", inside(each("c", "v", (*walker).plain))))
+	chartGrammar        = each("a", "p", (*walker).drawingParagraph).with(each("c", "numFmt formatCode", (*walker).formatted), each("c", "strCache multiLvlStrCache strLit tx", inside(drawingGrammar.with(each("c", "v", (*walker).plain)))))
+	chartExGrammar      = drawingGrammar.with(each("cx", "pt v", (*walker).plain))
 
 	sheetGrammar = each("x", "si is", (*walker).sheetText).with(each("x", "c", (*walker).stringCell),
 		each("x", "sheetView", (*walker).sheetView), headerGrammar).withLabels("x", sheetLabels)
+	sheetStylesGrammar  = each("x", "numFmt", (*walker).formatted)
 	workbookGrammar     = grammar{named("x", "workbook"): (*walker).workbook}
 	headerGrammar       = each("x", "oddHeader evenHeader firstHeader oddFooter evenFooter firstFooter", also(document.AlsoHeaders, (*walker).sheetHeader))
 	sheetCommentGrammar = each("x", "text", (*walker).sheetText)
@@ -62,11 +66,15 @@ var (
 		each("text", "tracked-changes", (*walker).verbatim), each("table", "tracked-changes", (*walker).verbatim),
 		each("table", "table-cell covered-table-cell", (*walker).odfCell),
 		each("style", "style default-style page-layout", (*walker).readStyle), each("office", "automatic-styles", (*walker).automaticStyles),
-		each("presentation", "footer-decl header-decl", (*walker).plain),
+		each("presentation", "footer-decl header-decl date-time-decl", (*walker).plain),
+		each("text", "index-title-template index-entry-span", (*walker).plain),
 		each("draw", "frame custom-shape g", (*walker).odfShape),
+		each("number", "text", (*walker).odfFormatText), each("number", "date-style time-style", (*walker).odfDates),
+		each("text", "list-level-style-number outline-level-style", (*walker).listLevel),
 	).withLabels("text", odfTextLabels).withLabels("table", odfTableLabels).withLabels("form", odfFormLabels)
 	// odfGrammar is the grammar of OpenDocument. LibreOffice writes the displayed cells of a chart into its descriptions, which stay.
-	odfGrammar     = odfContentGrammar.with(each("office", "chart", inside(odfContentGrammar)), each("svg", "title desc", also(document.AlsoAlt, (*walker).plain)))
+	odfGrammar = odfContentGrammar.with(each("office", "chart", inside(odfContentGrammar)), each("svg", "title desc", also(document.AlsoAlt, (*walker).plain)),
+		each("table", "title desc", also(document.AlsoAlt, (*walker).plain)))
 	odfNamedStyles = each("style", "style", (*walker).learnStyle)
 	// odfStylesGrammar is the grammar of styles.xml, whose master pages have headers, footers and shapes.
 	odfStylesGrammar = odfGrammar.with(each("draw", "frame custom-shape", (*walker).odfMasterShape))

@@ -29,8 +29,9 @@ var labelLengths = map[string]int{"promptTitle": 32, "prompt": 255, "errorTitle"
 // odfTableLabels are the displayed attributes of OpenDocument's validations.
 var odfTableLabels = map[string][]string{"help-message": {"title"}, "error-message": {"title"}}
 
-// odfTextLabels are the displayed attributes of OpenDocument's fields, which display one of their values.
-var odfTextLabels = map[string][]string{"drop-down": nil, "label": {"value"}, "conditional-text": {"string-value-if-true", "string-value-if-false"},
+// odfTextLabels are the displayed attributes of OpenDocument's fields, which display one of their values, and of entries of indexes.
+var odfTextLabels = map[string][]string{"alphabetical-index-mark": {"string-value", "key1", "key2"}, "alphabetical-index-mark-start": {"key1", "key2"},
+	"toc-mark": {"string-value"}, "user-index-mark": {"string-value"}, "drop-down": nil, "label": {"value"}, "conditional-text": {"string-value-if-true", "string-value-if-false"},
 	"hidden-text": {"string-value"}}
 
 // odfFormLabels are the displayed attributes of OpenDocument's form controls.
@@ -78,14 +79,19 @@ func (w *walker) texted(out sink, change func(text string) string) {
 
 // shown copies a start tag and translates attributes as labels.
 func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) {
+	w.write(out, w.shownTag(start, attributes, w.label))
+}
+
+// shownTag returns a start tag with some attributes changed, unless one would be too long.
+func (w *walker) shownTag(start xmlpart.Token, attributes []string, change func(text string) string) string {
 	isText := start.Attribute("type") != "autoText" // otherwise it is the name of one
-	raw := attribute.ReplaceAllStringFunc(string(start.Raw), func(whole string) string {
+	return attribute.ReplaceAllStringFunc(string(start.Raw), func(whole string) string {
 		m := attribute.FindStringSubmatch(whole)
 		if !isText || !slices.Contains(attributes, m[2]) {
 			return whole
 		}
 		value := html.UnescapeString(m[3][1 : len(m[3])-1])
-		label := w.label(value)
+		label := change(value)
 		if label == value {
 			return whole
 		}
@@ -95,7 +101,6 @@ func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) {
 		}
 		return m[1] + `"` + attributeEscaper.Replace(escape(label)) + `"`
 	})
-	w.write(out, raw)
 }
 
 // attributeEscaper escapes characters that are allowed in text and lost in attributes.
@@ -110,6 +115,11 @@ func (w *walker) label(text string) string {
 	}
 	p := &paragraph{Paragraph: tagged.New()}
 	p.lines(tagged.Style{}, text)
+	return w.labelOf(p, text)
+}
+
+// labelOf translates a label, which p has read.
+func (w *walker) labelOf(p *paragraph, text string) string {
 	label, changed, err := p.Rewrite(w.translate, func(text string) string { return text })
 	w.looks.Check(w.options.Fits(err))
 	if err != nil || !changed {

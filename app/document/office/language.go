@@ -42,7 +42,7 @@ func newTarget(code string) target {
 
 // The places of languages.
 var (
-	wordLanguage    = regexp.MustCompile(`<(?:\w+:)?lang(?:\s[^<>]*)?/?>`)
+	wordLanguage    = regexp.MustCompile(`<(?:\w+:)?lang\s(?:[^<>]*\s)?(\w+:)(?:val|eastAsia|bidi)\s*=[^<>]*>`)
 	drawingLanguage = regexp.MustCompile(`(\slang\s*=\s*)(?:"[^"<]*"|'[^'<]*')`)
 	odfLanguage     = regexp.MustCompile(`<style:text-properties[^<>]*>`)
 	odfDialect      = regexp.MustCompile(`\s(?:style:rfc-language-tag|(?:fo|style):script)(-asian|-complex)?="[^"<]*"`)
@@ -54,7 +54,8 @@ func (t target) word(raw string) string {
 		return raw
 	}
 	return wordLanguage.ReplaceAllStringFunc(t.wordScripts(raw), func(tag string) string {
-		return xmlpart.SetAttribute(tag, xmlpart.PrefixOf(tag)+t.attribute, t.language+"-"+t.region)
+		prefix := wordLanguage.FindStringSubmatch(tag)[1] // of attributes: elements may have none
+		return xmlpart.SetAttribute(tag, prefix+t.attribute, t.language+"-"+t.region)
 	})
 }
 

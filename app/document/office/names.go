@@ -10,6 +10,7 @@ var spaces = map[string]string{
 	"http://purl.oclc.org/ooxml/drawingml/main":                               "a",
 	"http://schemas.openxmlformats.org/drawingml/2006/chart":                  "c",
 	"http://purl.oclc.org/ooxml/drawingml/chart":                              "c",
+	"http://schemas.microsoft.com/office/drawing/2014/chartex":                "cx",
 	"http://schemas.openxmlformats.org/presentationml/2006/main":              "p",
 	"http://purl.oclc.org/ooxml/presentationml/main":                          "p",
 	"http://schemas.openxmlformats.org/spreadsheetml/2006/main":               "x",
@@ -27,6 +28,7 @@ var spaces = map[string]string{
 	"urn:oasis:names:tc:opendocument:xmlns:style:1.0":          "style",
 	"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0":   "presentation",
 	"urn:oasis:names:tc:opendocument:xmlns:drawing:1.0":        "draw",
+	"urn:oasis:names:tc:opendocument:xmlns:datastyle:1.0":      "number",
 	"urn:oasis:names:tc:opendocument:xmlns:form:1.0":           "form",
 	"urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg",
 

@@ -38,15 +38,18 @@ var partTypes = func() map[string]part {
 		{part{text: wordGrammar}, "wordprocessingml.document.glossary wordprocessingml.header wordprocessingml.footer " + // the glossary has texts of empty content controls
 			"wordprocessingml.footnotes wordprocessingml.endnotes wordprocessingml.comments"},
 		{part{text: wordStylesGrammar, names: wordNamedStyles}, "wordprocessingml.styles"},
+		{part{text: numberingGrammar}, "wordprocessingml.numbering"},
 		{part{main: "pptx", text: levelGrammar}, "presentationml.presentation.main presentationml.slideshow.main presentationml.template.main " +
 			"ms-powerpoint.presentation.macroEnabled.main ms-powerpoint.slideshow.macroEnabled.main ms-powerpoint.template.macroEnabled.main " +
 			"ms-powerpoint.addin.macroEnabled.main"},
 		{part{text: drawingGrammar}, "presentationml.slide presentationml.notesSlide drawing drawingml.chartshapes drawingml.diagramData " +
-			"ms-office.drawingml.diagramDrawing ms-office.chartex"},
+			"ms-office.drawingml.diagramDrawing"},
+		{part{text: chartExGrammar}, "ms-office.chartex"},
 		{part{text: masterGrammar}, "presentationml.slideMaster presentationml.slideLayout presentationml.notesMaster presentationml.handoutMaster"},
 		{part{text: slideCommentGrammar}, "presentationml.comments ms-powerpoint.comments"},
 		{part{text: sheetGrammar, names: sharedGrammar, strings: true}, "spreadsheetml.sharedStrings"},
 		{part{text: sheetGrammar, names: formulaGrammar, stage: 1}, "spreadsheetml.worksheet"},
+		{part{text: sheetStylesGrammar}, "spreadsheetml.styles"},
 		{part{text: headerGrammar, also: document.AlsoHeaders}, "spreadsheetml.chartsheet"},
 		{part{text: sheetCommentGrammar}, "spreadsheetml.comments"},
 		{part{text: threadGrammar}, "ms-excel.threadedcomments"},

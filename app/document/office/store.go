@@ -103,6 +103,19 @@ func (w *walker) fieldCode(start xmlpart.Token, out sink) {
 	})
 }
 
+// embedded copies a place where Word shows a file in the document.
+func (w *walker) embedded(start xmlpart.Token, out sink) {
+	if w.options.Left != nil {
+		w.options.Left(0, 1, "embedded file (altChunk), which becomes text when Word saves the document")
+	}
+	w.verbatim(start, out)
+}
+
+// simpleField translates the texts in the code of a field that is one element.
+func (w *walker) simpleField(start *xmlpart.Token) {
+	start.Raw = []byte(w.shownTag(*start, []string{"instr"}, func(code string) string { return w.code("", code) }))
+}
+
 // maxCodeAhead is the maximum number of bytes read ahead for a text in a code.
 const maxCodeAhead = 16 << 10
 

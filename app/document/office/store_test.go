@@ -67,6 +67,9 @@ func TestFieldCodes(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "<root "+word+">"+field(c.want)+"</root>", out)
 	}
+	_, out, err := rewritePart(t, wordGrammar, "<root "+word+`><w:p><w:fldSimple w:instr=" IF 1 = 1 &quot;yes&quot; &quot;no&quot; "><w:r><w:t>yes</w:t></w:r></w:fldSimple><w:fldSimple w:instr=' MACROBUTTON x [Click "here"] '/><w:fldSimple w:instr="DATE"/></w:p></root>`)
+	require.NoError(t, err)
+	assert.Equal(t, "<root "+word+`><w:p><w:fldSimple w:instr=" IF 1 = 1 &quot;YES&quot; &quot;NO&quot; "><w:r><w:t xml:space="preserve">YES</w:t></w:r></w:fldSimple><w:fldSimple w:instr=" MACROBUTTON x [CLICK &quot;HERE&quot;] "/><w:fldSimple w:instr="DATE"/></w:p></root>`, out)
 	w := &walker{ctx: t.Context(), reader: xmlpart.NewReader(strings.NewReader("<a>"+strings.Repeat("<b/>", maxCodeAhead)+"</a>"), "part.xml", xmlpart.Options{})}
 	require.NoError(t, w.look(func() { w.codeAhead("", ` XE "`) }))
 	size := 0

@@ -17,7 +17,7 @@ func (w *walker) wordParagraph(start xmlpart.Token, out sink) {
 			return
 		}
 	}
-	w.end(p, out, p.spaced)
+	w.end(p, out, p.wordText)
 }
 
 // withDropCap rewrites a drop cap with the next paragraph.
@@ -32,7 +32,7 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) {
 		lead = ""
 	}
 	next.StartWith(lead)
-	content, changed := w.rewritten(next, next.spaced)
+	content, changed := w.rewritten(next, next.wordText)
 	translate := w.translate
 	w.translate = func(text string) (string, error) {
 		if lead == "" {
@@ -43,7 +43,7 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) {
 		}
 		return escape(next.Start()), nil
 	}
-	letter, _ := w.rewritten(p, p.spaced)
+	letter, _ := w.rewritten(p, p.wordText)
 	w.translate = translate
 	w.write(out, letter+between+content)
 }
@@ -51,6 +51,14 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) {
 // spaced writes text of a run in which spaces count.
 func (p *paragraph) spaced(text string) string {
 	return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
+}
+
+// softHyphen is an element in Word.
+const softHyphen = "\u00ad"
+
+// wordText writes text of a run of Word.
+func (p *paragraph) wordText(text string) string {
+	return strings.ReplaceAll(p.spaced(text), softHyphen, "</"+p.prefix+"t><"+p.prefix+`softHyphen/><`+p.prefix+`t xml:space="preserve">`)
 }
 
 // dropCap matches the properties of a drop cap.
@@ -88,6 +96,9 @@ var wordCaches = map[string]bool{"proofErr": true, "lastRenderedPageBreak": true
 // wordInline reads an element in a paragraph.
 func (w *walker) wordInline(p *paragraph, start xmlpart.Token) {
 	local, id := start.Name.Local, start.Attribute("id")
+	if start.Name == named("w", "fldSimple") {
+		w.simpleField(&start)
+	}
 	isGroup := start.Name.Space == "w" && wordGroups[local] && (local != "fldSimple" || isShown(start.Attribute("instr")))
 	switch {
 	case start.Name == named("w", "r"):
@@ -204,8 +215,10 @@ func (w *walker) wordItem(p *paragraph, r *run, start xmlpart.Token) {
 	case hidden:
 		p.pend(r.around(raw), happened, w.fields.hidden())
 	case local == "noBreakHyphen":
-		p.Text(r.Style, "\u2011")
-	case local == "softHyphen", wordCaches[local]:
+		w.text(p, r, "\u2011")
+	case local == "softHyphen":
+		w.text(p, r, softHyphen)
+	case wordCaches[local]:
 	case strings.HasSuffix(local, "Reference"):
 		p.Point(r.around(raw))
 	case isLine:

@@ -76,7 +76,9 @@ func undivided(list []*node) []*node {
 	var out []*node
 	word := -1 // index of the last text in out that only points follow
 	for _, n := range list {
-		n.children = undivided(n.children)
+		if n.kind != special { // a phrase that stays
+			n.children = undivided(n.children)
+		}
 		switch {
 		case n.kind == text:
 			n.text = markup.Undivided(n.text, before)
