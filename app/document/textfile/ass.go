@@ -3,6 +3,7 @@ package textfile
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dragoman/app/document/tagged"
@@ -49,13 +50,8 @@ func ass(p *pass) {
 
 // assLines returns the lines of the text of a Dialogue.
 func (p *pass) assLines(l wrap.Line) []wrap.Line {
-	var ends [][]int
-	for _, part := range assParts(p.in(l)) {
-		if part.sort == '\\' {
-			ends = append(ends, []int{part.start, part.end})
-		}
-	}
-	return cutLines(l, ends)
+	text := p.in(l)
+	return cutLines(l, slices.DeleteFunc(assMark.FindAllStringIndex(text, -1), func(m []int) bool { return text[m[0]] == '{' }))
 }
 
 // dialogue translates a speech with the tags in it.
@@ -68,15 +64,14 @@ func (c *cues) dialogue(s cuePart) {
 		if i > 0 && !wrap.WithoutSpace(c.in(s.lines[i-1]), c.in(l)) {
 			t.Text(tagged.Style{}, " ")
 		}
-		for _, part := range assParts(c.in(l)) {
-			raw := c.in(l)[part.start:part.end]
+		for _, part := range partsOf(c.in(l), assMark) {
 			if part.sort == '{' {
-				c.drawing = draws(raw, c.drawing)
+				c.drawing = draws(part.raw, c.drawing)
 			}
 			if part.sort == '{' || c.drawing {
-				t.Special(raw)
+				t.Special(part.raw)
 			} else {
-				t.Text(tagged.Style{}, strings.ReplaceAll(raw, `\h`, "\u00a0"))
+				t.Text(tagged.Style{}, strings.ReplaceAll(part.raw, `\h`, "\u00a0"))
 			}
 		}
 	}
@@ -99,28 +94,8 @@ func draws(tags string, before bool) bool {
 // assText replaces characters that a text cannot contain.
 var assText = strings.NewReplacer("{", "｛", "}", "｝", `\N`, "\\\u2060N", `\n`, "\\\u2060n", `\h`, "\\\u2060h", "\u00a0", `\h`)
 
-// assPart is a part of a text.
-type assPart struct {
-	start, end int
-	sort       byte // 't' text, '{' tags, '\\' a line's end
-}
-
 // assMark matches tags, or a line's end.
 var assMark = regexp.MustCompile(`\{[^}]*\}|\\[Nn]`)
-
-// assParts splits a text into its parts.
-func assParts(text string) (list []assPart) {
-	at := 0
-	for _, m := range append(assMark.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
-		if m[0] > at {
-			list = append(list, assPart{at, m[0], 't'})
-		}
-		if at = m[1]; m[0] < m[1] {
-			list = append(list, assPart{m[0], m[1], text[m[0]]})
-		}
-	}
-	return list
-}
 
 // rewritten translates a text with markup. It returns false if the text stays.
 func (p *pass) rewritten(t *tagged.Paragraph, encode func(text string) string) (string, bool) {

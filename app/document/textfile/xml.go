@@ -271,26 +271,29 @@ func (p *pass) hasUnits(fragment string) bool {
 	})
 }
 
-// xmlPart is a part of an XML fragment.
-type xmlPart struct {
+// textPart is a part of a text: what a pattern matches, or what is between two matches.
+type textPart struct {
 	raw  string
-	sort byte // 't' text, 'c' the text of a CDATA section, '<' a tag or a comment
+	sort byte // 't' between matches, 'c' the group of a match, otherwise the first byte of a match without it: '<' a tag or a comment
 }
 
 // xmlMark matches the text of a CDATA section as its group, or a tag or a comment, without a group.
 var xmlMark = regexp.MustCompile(`<!\[CDATA\[((?s:.*?))\]\]>|<!--(?s:.*?)-->|<\?(?s:.*?)\?>|<(?:[^"'<>]|"[^"]*"|'[^']*')*>`)
 
 // xmlParts splits a well-formed fragment into its parts.
-func xmlParts(fragment string) (list []xmlPart) {
+func xmlParts(fragment string) []textPart { return partsOf(fragment, xmlMark) }
+
+// partsOf splits a text into its parts.
+func partsOf(text string, mark *regexp.Regexp) (list []textPart) {
 	at := 0
-	for _, m := range append(xmlMark.FindAllStringSubmatchIndex(fragment, -1), []int{len(fragment), len(fragment), -1, -1}) {
+	for _, m := range append(mark.FindAllStringSubmatchIndex(text, -1), []int{len(text), len(text)}) {
 		if m[0] > at {
-			list = append(list, xmlPart{fragment[at:m[0]], 't'})
+			list = append(list, textPart{text[at:m[0]], 't'})
 		}
-		if m[2] >= 0 {
-			list = append(list, xmlPart{fragment[m[2]:m[3]], 'c'})
+		if len(m) > 2 && m[2] >= 0 {
+			list = append(list, textPart{text[m[2]:m[3]], 'c'})
 		} else if m[0] < m[1] {
-			list = append(list, xmlPart{fragment[m[0]:m[1]], '<'})
+			list = append(list, textPart{text[m[0]:m[1]], text[m[0]]})
 		}
 		at = m[1]
 	}
