@@ -57,7 +57,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 		case err != nil:
 			return err
 		case b.parts[name] == labels:
-			return textfile.Labels(ctx, out, string(content), o, checked)
+			return textfile.Part(ctx, out, string(content), true, o, checked)
 		}
 		return page(ctx, out, content, o, checked)
 	})

@@ -33,7 +33,7 @@ func check(name string, content []byte) error {
 func page(ctx context.Context, out io.Writer, content []byte, o document.Options, t document.Translate) error {
 	at := 0
 	for _, cut := range append(emptyElement.FindAllIndex(content, -1), []int{len(content), len(content)}) {
-		if err := textfile.Page(ctx, out, string(content[at:cut[0]]), o, t); err != nil {
+		if err := textfile.Part(ctx, out, string(content[at:cut[0]]), false, o, t); err != nil {
 			return err
 		}
 		if _, err := out.Write(content[cut[0]:cut[1]]); err != nil {

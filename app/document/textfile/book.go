@@ -11,19 +11,14 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Page translates part of a page of a book: its units, and alternative texts if they are requested.
-func Page(ctx context.Context, out io.Writer, text string, o document.Options, t document.Translate) error {
-	return rewriteBook(ctx, out, text, o, t, htmlUnits)
-}
-
-// Labels translates the title and the language in the package of a book, or the labels of a table of contents.
-func Labels(ctx context.Context, out io.Writer, text string, o document.Options, t document.Translate) error {
-	return rewriteBook(ctx, out, text, o, t, bookLabels)
-}
-
-func rewriteBook(ctx context.Context, out io.Writer, text string, o document.Options, t document.Translate, rewrite func(p *pass)) error {
+// Part translates a part of a book: part of a page, with alternative texts if they are requested, or labels, which are the title and the
+// language in the package of a book, or a table of contents.
+func Part(ctx context.Context, out io.Writer, text string, isLabels bool, o document.Options, t document.Translate) error {
 	p := &pass{ctx: ctx, text: text, lineEnd: "\n", options: o, isPage: true, out: out, translator: t}
-	return p.run(rewrite)
+	if isLabels {
+		return p.run(bookLabels)
+	}
+	return p.run(htmlUnits)
 }
 
 const (
