@@ -22,13 +22,12 @@ func po(p *pass) {
 // poFile goes through the entries of a catalogue.
 type poFile struct {
 	*pass
-	entry  []poField                // of the current entry
-	header bool                     // whether the header has been read
-	quoted func(text string) string // writes a translation in the entry
-	flags  string                   // of the next entry
-	marks  wrap.Line                // the last line of flags
-	usual  formatter                // of entries without a flag for it
-	rule   *gettextRule             // of the plural forms of the target; nil if it is not known
+	entry  []poField    // of the current entry
+	header bool         // whether the header has been read
+	flags  string       // of the next entry
+	marks  wrap.Line    // the last line of flags
+	usual  formatter    // of entries without a flag for it
+	rule   *gettextRule // of the plural forms of the target; nil if it is not known
 }
 
 // poField is a keyword with its strings.
@@ -107,8 +106,8 @@ func (f *poFile) finish() {
 	case withoutFormat.MatchString(f.flags):
 		f.formatter = none
 	}
+	isFuzzy := !f.options.Also.Has(document.AlsoFuzzy) || strings.Contains(f.flags, "fuzzy") // or need not become so
 	if len(entry) > 0 {
-		f.quoted = f.quoteIn(entry[0].start)
 		f.flags = ""
 	}
 	for _, field := range entry {
@@ -159,7 +158,13 @@ func (f *poFile) finish() {
 		if field.texts == nil {
 			keyword = f.lineEnd + field.keyword + " "
 		}
-		f.value(field.start, field.end, source, func(text string) string { return keyword + f.quoted(text) })
+		f.value(field.start, field.end, source, func(text string) string {
+			if start := strings.LastIndexAny(f.text[:entry[0].start], "\r\n") + 1; !isFuzzy {
+				f.replace(start, start, "#, fuzzy"+f.lineEnd)
+			}
+			isFuzzy = true
+			return keyword + f.quote(text)
+		})
 		texts[field.keyword] = source // only once
 	}
 }
@@ -176,20 +181,6 @@ func (f *poFile) asSource(entry []poField, texts map[string]string) (plural stri
 		}
 	}
 	return plural
-}
-
-// quoteIn returns the function that writes a translation in an entry whose first text starts at a byte, and marks the entry as
-// fuzzy if the options say so.
-func (f *poFile) quoteIn(start int) func(text string) string {
-	if !f.options.Also.Has(document.AlsoFuzzy) || strings.Contains(f.flags, "fuzzy") {
-		return f.quote
-	}
-	at := strings.LastIndexAny(f.text[:start], "\r\n") + 1
-	return func(text string) string {
-		f.replace(at, at, "#, fuzzy"+f.lineEnd)
-		f.quoted = f.quote
-		return f.quote(text)
-	}
 }
 
 // formNumber returns the number in msgstr[0].
