@@ -51,13 +51,13 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) {
 			run = append(run, wrap.Line{Start: l.Start + spaces, End: l.End})
 			continue
 		}
-		y.run(run)
+		y.wrapped(run)
 		run = run[:0]
 		if !blank {
 			y.value(l.Start+spaces, l.End, raw[spaces:], oneLine)
 		}
 	}
-	y.run(run)
+	y.wrapped(run)
 	if isMessage {
 		y.value(at, end, strings.TrimSpace(n.Value), quoteYAML)
 	}
@@ -65,11 +65,3 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) {
 
 // blockHeader captures the indentation of the lines, if it is given.
 var blockHeader = regexp.MustCompile(`^[|>][+-]?([1-9]?)[+-]?[ \t]*(?:#|[\r\n]|$)`)
-
-// run translates a paragraph, and wraps the translation like it.
-func (y *yamlFile) run(lines []wrap.Line) {
-	if len(lines) > 0 {
-		w := y.of(lines)
-		y.paragraph(w, func(text string) string { return strings.Join(y.fill(w, text, nil), w.Between) })
-	}
-}

@@ -245,8 +245,7 @@ func (m *mailBody) lines(p *pass) {
 		if goesOn && text != "" && next != "" {
 			continue
 		}
-		w := p.of(run)
-		p.paragraph(w, func(text string) string { return strings.Join(p.fill(w, text, nil), w.Between) })
+		p.wrapped(run)
 		run = run[:0]
 	}
 }

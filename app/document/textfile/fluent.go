@@ -220,12 +220,12 @@ func (p *pass) fluentLines(lines []wrap.Line) {
 	if len(lines) == 0 {
 		return
 	}
-	w := p.of(lines)
+	w := wrap.Of(p.looks, p.text, lines)
 	if p.isCode(w.Text) {
 		return
 	}
 	p.paragraph(w, func(text string) string {
-		lines := p.fill(w, fluentBraces(w.Text).Replace(text), func(word string) bool { return !strings.ContainsAny(word[:1], ".[*}") })
+		lines := w.Fill(p.looks, fluentBraces(w.Text).Replace(text), false, func(word string) bool { return !strings.ContainsAny(word[:1], ".[*}") })
 		if first := lines[0]; strings.ContainsAny(first[:min(1, len(first))], ".[*}#") {
 			lines[0] = `{"` + first[:1] + `"}` + first[1:]
 		}

@@ -181,7 +181,7 @@ func (m *markdownFile) block(n ast.Node) {
 		if len(run) == 0 {
 			return
 		}
-		w, encode := m.of(run), m.encoder(n.Kind(), run[0].Start, first)
+		w, encode := wrap.Of(m.looks, m.text, run), m.encoder(n.Kind(), run[0].Start, first)
 		w.Text = m.withLabels(w.Text)
 		head := m.text[strings.LastIndexAny(m.text[:run[0].Start], "\r\n")+1 : run[0].Start]
 		isTitle := strings.HasSuffix(head, `"`) || strings.Contains(head, ":::") // of a container
@@ -196,7 +196,7 @@ func (m *markdownFile) block(n ast.Node) {
 			if isHeading {
 				m.headings[len(m.headings)-1].translation = text
 			}
-			return strings.Join(encode(m.fill(w, text, mayStartLine.MatchString)), w.Between)
+			return strings.Join(encode(w.Fill(m.looks, text, false, mayStartLine.MatchString)), w.Between)
 		})
 	}
 	for i := range n.Lines().Len() {

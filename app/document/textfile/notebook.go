@@ -42,16 +42,11 @@ func (p *pass) cell(cell *jsonNode, ascii bool) {
 		lines = append(lines, p.unquoted(&list[i]))
 	}
 	text := strings.Join(lines, "")
-	if translation := p.markdown(text); translation != text {
-		p.replace(source.start, source.end, sourceLike(raw, translation, ascii))
-	}
-}
-
-// markdown translates a Markdown document inside this one.
-func (p *pass) markdown(text string) string {
 	release := p.hold(markdownMemory(text))
 	defer release()
-	return p.within(text, markdown)
+	if translation := p.within(text, markdown); translation != text {
+		p.replace(source.start, source.end, sourceLike(raw, translation, ascii))
+	}
 }
 
 // sourceLike writes the source of a cell in the form of another source: a string, or a list of lines.

@@ -161,6 +161,14 @@ func (p *pass) paragraph(lines wrap.Paragraph, encode func(text string) string) 
 	p.value(lines.Start, lines.End, lines.Text, func(text string) string { return encode(oneLine(text)) })
 }
 
+// wrapped translates a paragraph, if there is one, and wraps the translation like it.
+func (p *pass) wrapped(lines []wrap.Line) {
+	if len(lines) > 0 {
+		w := wrap.Of(p.looks, p.text, lines)
+		p.paragraph(w, func(text string) string { return strings.Join(w.Fill(p.looks, text, false, nil), w.Between) })
+	}
+}
+
 // trimmed separates the white space at the ends of a text.
 func trimmed(text string) (before, inner, after string) {
 	rest := strings.TrimLeftFunc(text, unicode.IsSpace)
@@ -183,16 +191,6 @@ func (p *pass) parse(text string) markup.Sentence {
 	s, err := markup.Parse(p.ctx, text, markup.Text)
 	p.looks.Check(err)
 	return s
-}
-
-// of returns the paragraph of lines; see [wrap.Of].
-func (p *pass) of(lines []wrap.Line) wrap.Paragraph {
-	return wrap.Of(p.looks, p.text, lines)
-}
-
-// fill puts a translation into lines as wide as the paragraph's; see [wrap.Paragraph.Fill].
-func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bool) []string {
-	return w.Fill(p.looks, text, false, mayStart)
 }
 
 // languageOf returns the language to write in place of that of a catalogue's translations, whose region it keeps. other is the language of

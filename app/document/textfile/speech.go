@@ -112,7 +112,7 @@ var (
 
 // part returns a speech with its text.
 func (c *cues) part(s speech) cuePart {
-	w := c.of(s.lines)
+	w := wrap.Of(c.looks, c.text, s.lines)
 	raw := c.text[w.Start:w.End]
 	head := leadingTags.FindString(raw)
 	tail := endTags.FindString(raw[len(head):])
