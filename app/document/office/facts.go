@@ -77,22 +77,11 @@ func (w *walker) tellText(at area, number int, text string) {
 	}
 }
 
-// followNames defines all names: a name may refer to a later one.
-func (w *walker) followNames() {
-	w.book.grown = true
-	for pass := 0; w.book.grown && pass < maxPasses; pass++ {
-		w.book.grown = false
-		for _, f := range w.book.formulas {
-			if w.sheet = f.sheet; f.name != "" {
-				w.looks.Check(budget.Work(w.ctx, len(f.text)))
-				w.define(f.name, f.text)
-			}
-		}
-	}
-}
+// followFormulas notes which cells formulas read.
+func (w *walker) followFormulas() { w.eachFormula(w.follow) }
 
-// followFormulas notes which cells formulas read, until they tell no more.
-func (w *walker) followFormulas() {
+// eachFormula passes the formulas to visit until they tell no more.
+func (w *walker) eachFormula(visit func(f *formula)) {
 	w.book.grown = true
 	for pass := 0; w.book.grown && !w.book.all; pass++ {
 		w.book.grown = false
@@ -101,8 +90,9 @@ func (w *walker) followFormulas() {
 				return
 			}
 			f := &w.book.formulas[i]
+			w.sheet = f.sheet
 			w.looks.Check(budget.Work(w.ctx, 1+len(f.text)))
-			w.follow(f)
+			visit(f)
 			w.looks.Check(w.pay(w.remembered))
 		}
 		w.book.all = w.book.all || pass >= maxPasses

@@ -96,7 +96,7 @@ func (r *reading) read(areas []area, isWords bool) {
 
 // follow notes what a formula reads. If other formulas read its result, the texts of which it is made are read likewise.
 func (w *walker) follow(f *formula) {
-	if w.sheet = f.sheet; f.reads == nil {
+	if f.reads == nil {
 		f.reads = w.scan(f.text, corner{f.at.right - f.at.left, f.at.bottom - f.at.top})
 		bytes := areaCost * (1 + len(f.reads.areas))
 		for _, u := range f.reads.uses {

@@ -129,6 +129,13 @@ func (w *walker) learnName(start xmlpart.Token, _ sink) {
 	w.tellName(start.Attribute("name"), formula)
 }
 
+// defineName defines the name of a formula: a name may refer to a later one.
+func (w *walker) defineName(f *formula) {
+	if f.name != "" {
+		w.define(f.name, f.text)
+	}
+}
+
 // define notes the cells of a name. Several sheets may have one of the same name.
 func (w *walker) define(name, formula string) {
 	key := strings.ToUpper(name)

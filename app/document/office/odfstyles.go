@@ -56,10 +56,7 @@ func (w *walker) noteLanguages(start xmlpart.Token, raw string) bool {
 	m := marksOf(odfLanguage.FindString(raw), "language", "language-asian", "language-complex")
 	if start.Name.Space == "w" {
 		family, name = strings.Replace(start.Attribute("type"), "character", "text", 1), start.Attribute("styleId")
-		m = wordMarks(raw)
-		if m := basedOn.FindStringSubmatch(raw); m != nil {
-			parent = m[1]
-		}
+		m, parent = wordMarks(raw), styleOf(raw, "basedOn")
 	}
 	if m = m.within(w.languages[family+" "+parent]); m == (marks{}) || name == "" || !w.automatic && family != "text" || len(w.languages) >= maxStyles || len(name) > maxName {
 		return false
@@ -68,8 +65,6 @@ func (w *walker) noteLanguages(start xmlpart.Token, raw string) bool {
 	w.remembered += len(name) + rememberedCost
 	return w.isForeign(m[0]) || m[0] == "" && (w.isForeign(m[1]) || w.isForeign(m[2]))
 }
-
-var basedOn = regexp.MustCompile(`<(?:\w+:)?basedOn\s[^<>]*val\s*=\s*["']([^"'<>]*)["']`)
 
 func (w *walker) noteStyle(start xmlpart.Token, raw string) {
 	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")

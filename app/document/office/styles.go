@@ -50,16 +50,15 @@ func keyOf(properties string) string {
 // symbolFont matches fonts whose letters are symbols.
 var symbolFont = regexp.MustCompile(`(?i)<(?:\w+:)?rFonts\s[^<>]*ascii\s*=\s*["'](?:symbol|webdings|wingdings[ 23]*|zapfdingbats)["']`)
 
-// styleValue matches the name of a style.
-var styleValue = map[string]*regexp.Regexp{
-	"pStyle": regexp.MustCompile(`<(?:\w+:)?pStyle\s[^<>]*val\s*=\s*["']([^"'<>]*)["']`),
-	"rStyle": regexp.MustCompile(`<(?:\w+:)?rStyle\s[^<>]*val\s*=\s*["']([^"'<>]*)["']`),
-}
+// styleValue captures the elements that name a style, and the names.
+var styleValue = regexp.MustCompile(`<(?:\w+:)?(pStyle|rStyle|basedOn)\s[^<>]*val\s*=\s*["']([^"'<>]*)["']`)
 
 // styleOf returns the name of the style in properties, or "".
 func styleOf(properties, element string) string {
-	if m := styleValue[element].FindStringSubmatch(properties); m != nil {
-		return html.UnescapeString(m[1])
+	for _, m := range styleValue.FindAllStringSubmatch(properties, -1) {
+		if m[1] == element {
+			return html.UnescapeString(m[2])
+		}
 	}
 	return ""
 }

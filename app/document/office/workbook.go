@@ -200,7 +200,7 @@ func (w *walker) learn(open opener, parts map[string]part) {
 			}
 		}
 	}
-	w.followNames()
+	w.eachFormula(w.defineName)
 	w.followFormulas()
 	if w.book.asks {
 		shared()
