@@ -8,11 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"dragoman/app/text/char"
 )
 
 // mdHeading is a heading of Markdown.
@@ -105,40 +102,28 @@ type anchorRule struct {
 // anchorRules are those of GitHub; GitLab, without equal dashes side by side; pandoc, whose ids start with a letter; and Python-Markdown,
 // whose ids are ASCII. The first one that fits the most links counts.
 var anchorRules = [...]anchorRule{
-	{func(text string) string { return strings.ReplaceAll(kept(text, isGitHubID), " ", "-") }, "-"},
-	{func(text string) string { return dashes.ReplaceAllString(kept(text, isGitHubID), "-") }, "-"},
+	{func(text string) string { return strings.ReplaceAll(without(text, notGitHubID), " ", "-") }, "-"},
+	{func(text string) string { return dashes.ReplaceAllString(without(text, notGitHubID), "-") }, "-"},
 	{func(text string) string {
-		id := strings.Join(strings.Fields(kept(text, isPandocID)), "-")
+		id := strings.Join(strings.Fields(without(text, notPandocID)), "-")
 		return cmp.Or(strings.TrimLeftFunc(id, func(r rune) bool { return !unicode.IsLetter(r) }), "section")
 	}, "-"},
 	{func(text string) string {
-		return dashes.ReplaceAllString(strings.TrimSpace(kept(norm.NFKD.String(text), isPythonID)), "-")
+		return dashes.ReplaceAllString(strings.TrimSpace(without(norm.NFKD.String(text), notPythonID)), "-")
 	}, "_"},
 }
 
-// kept returns some characters of a text in lower case, without the marks of code.
-func kept(text string, isKept func(r rune) bool) string {
-	return strings.Map(func(r rune) rune {
-		if isKept(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, strings.TrimSpace(strings.ReplaceAll(text, "`", "")))
+// without returns a text in lower case, without some characters and the marks of code.
+func without(text string, not *regexp.Regexp) string {
+	return strings.ToLower(not.ReplaceAllString(strings.TrimSpace(strings.ReplaceAll(text, "`", "")), ""))
 }
 
-func isGitHubID(r rune) bool {
-	return char.OneOfRunes(r, " -_") || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Pc)
-}
-
-func isPandocID(r rune) bool {
-	return char.OneOfRunes(r, "-_.") || unicode.In(r, unicode.L, unicode.M, unicode.N) || unicode.IsSpace(r)
-}
-
-func isPythonID(r rune) bool {
-	return r < utf8.RuneSelf && (char.IsIdent(byte(r)) || r == '-' || unicode.IsSpace(r))
-}
-
-var dashes = regexp.MustCompile(`[-\s]+`)
+var (
+	notGitHubID = regexp.MustCompile(`[^ _\pL\pM\pN\p{Pc}-]`)
+	notPandocID = regexp.MustCompile(`[^_.\pL\pM\pN\s\v\pZ\x{85}-]`)
+	notPythonID = regexp.MustCompile(`[^\w\s\v-]`)
+	dashes      = regexp.MustCompile(`[-\s]+`)
+)
 
 // anchors maps the ids of headings to those of their translations.
 func anchors(headings []mdHeading, rule anchorRule) map[string]string {
