@@ -9,26 +9,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalar is a value in a YAML text, from byte at on.
-type scalar struct {
-	text  string
-	at    int
-	value string // the decoded value
-}
-
 // quotedScalar matches quoted scalars: a backslash escapes a double quote, a second quote a single one.
 var quotedScalar = regexp.MustCompile(`^(?:"(?:[^"\\]|\\(?s:.))*"|'(?:[^']|'')*')`)
 
-// plain returns the end of an unquoted scalar: the position at which all of its value has been matched. A line end in the text is
-// a space in the value, or as many line ends as there are empty lines.
-func (s scalar) plain() int {
-	i := s.at
-	for rest := s.value; rest != ""; {
-		if i < len(s.text) && s.text[i] == rest[0] && rest[0] != '\n' {
+// plainEnd returns the end of an unquoted scalar, which starts at byte start: the position at which all of its value has been matched.
+// A line end in the text is a space in the value, or as many line ends as there are empty lines.
+func plainEnd(text string, start int, value string) int {
+	i := start
+	for rest := value; rest != ""; {
+		if i < len(text) && text[i] == rest[0] && rest[0] != '\n' {
 			i, rest = i+1, rest[1:]
 			continue
 		}
-		gap := s.text[i : len(s.text)-len(strings.TrimLeft(s.text[i:], yamlSpace))]
+		gap := text[i : len(text)-len(strings.TrimLeft(text[i:], yamlSpace))]
 		breaks := strings.Count(gap, "\n")
 		if breaks == 0 {
 			breaks = strings.Count(gap, "\r")
@@ -39,7 +32,7 @@ func (s scalar) plain() int {
 		}
 		var ok bool
 		if rest, ok = strings.CutPrefix(rest, folded); !ok || breaks == 0 {
-			return s.at
+			return start
 		}
 		i += len(gap)
 	}

@@ -136,7 +136,7 @@ func (y *yamlFile) forms(n *yaml.Node) (f forms, first int) {
 		at := y.position(value)
 		end := y.quoted(at)
 		if end == at {
-			end = scalar{text: y.text, at: at, value: value.Value}.plain()
+			end = plainEnd(y.text, at, value.Value)
 		}
 		f.list = append(f.list, form{key.Value, y.position(key), end})
 	}
@@ -152,32 +152,31 @@ func (y *yamlFile) scalar(n *yaml.Node, column int) {
 		return
 	}
 	at := y.position(n)
-	s := scalar{text: y.text, at: at, value: n.Value}
 	switch {
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		y.block(n, at, column)
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		y.flow(n, s, y.quoted(at), quoteYAML)
+		y.flow(n, at, y.quoted(at), quoteYAML)
 	case n.Style&yaml.SingleQuotedStyle != 0:
-		y.flow(n, s, y.quoted(at), func(text string) string {
+		y.flow(n, at, y.quoted(at), func(text string) string {
 			if strings.ContainsAny(text, "\r\n") || !isPrintable(text) {
 				return quoteYAML(text)
 			}
 			return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 		})
 	default:
-		y.flow(n, s, s.plain(), func(text string) string { return plainOrQuoted(text, n.Value) })
+		y.flow(n, at, plainEnd(y.text, at, n.Value), func(text string) string { return plainOrQuoted(text, n.Value) })
 	}
 }
 
-// flow translates a scalar that ends at byte end, and writes it with encode.
-func (y *yamlFile) flow(n *yaml.Node, s scalar, end int, encode func(string) string) {
+// flow translates the scalar in bytes [start, end), and writes it with encode.
+func (y *yamlFile) flow(n *yaml.Node, start, end int, encode func(string) string) {
 	var again yaml.Node
-	err := yaml.Unmarshal([]byte(y.text[s.at:max(s.at, end)]), &again)
+	err := yaml.Unmarshal([]byte(y.text[start:max(start, end)]), &again)
 	if err != nil || len(again.Content) != 1 || again.Content[0].Value != n.Value {
 		y.unclear(n, err)
 	}
-	y.value(s.at, end, n.Value, encode)
+	y.value(start, end, n.Value, encode)
 }
 
 // quoted returns the end of a quoted scalar.
