@@ -229,16 +229,9 @@ func (p *pass) balance(text string, n int, mayStart func(word string) bool) []st
 
 // escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.
 func escapeCue(text string) string {
-	return cueSign.ReplaceAllStringFunc(strings.ReplaceAll(text, "-->", "--&gt;"), func(sign string) string {
-		switch sign {
-		case "<":
-			return "&lt;"
-		case "&":
-			return "&amp;"
-		}
-		return sign
-	})
+	text = strings.ReplaceAll(text, "-->", "--&gt;")
+	return except(cueMark.FindAllString(text, -1), "<", "&lt;", "&", "&amp;").Replace(text)
 }
 
-// cueSign matches a tag, an entity, or a sign that starts none.
-var cueSign = regexp.MustCompile(`</?(?:[cibuv]|ruby|rt|lang)(?:[. \t][^<>]*)?>|<[\d:.]+>|&(?:#?\w+;)?|<`)
+// cueMark matches a tag or an entity.
+var cueMark = regexp.MustCompile(`</?(?:[cibuv]|ruby|rt|lang)(?:[. \t][^<>]*)?>|<[\d:.]+>|&#?\w+;`)
