@@ -41,8 +41,8 @@ func (f poField) text() string { return strings.Join(f.texts, "") }
 
 var (
 	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.|"\s*")*)"\s*$`)
-	// poJoint matches the quotes between two strings on a line, or an escape.
-	poJoint       = regexp.MustCompile(`\\.|"\s*"`)
+	// poJoint matches the quotes between two strings on a line, or captures an escape.
+	poJoint       = regexp.MustCompile(`(\\.)|"\s*"`)
 	bracedFormat  = regexp.MustCompile(`[ ,](?:python-brace|csharp|rust)-format\b`)
 	withoutFormat = regexp.MustCompile(`\bno-\w+-format\b`)
 	poCredits     = regexp.MustCompile(`^translator[-_]credits$`)
@@ -66,12 +66,7 @@ func (f *poFile) line(l wrap.Line) {
 	if m == nil {
 		f.refuse(nil, `line %d of the catalogue is neither a comment nor a keyword with a text in quotes, such as msgid "Hello"`, f.lineNumber(l.Start))
 	}
-	joined := poJoint.ReplaceAllStringFunc(raw[m[4]:m[5]], func(found string) string {
-		if found[0] == '"' {
-			return ""
-		}
-		return found
-	})
+	joined := poJoint.ReplaceAllString(raw[m[4]:m[5]], "$1")
 	start, end, text := l.Start+m[4]-1, l.Start+m[5]+1, cEscape.ReplaceAllStringFunc(joined, readC)
 	if m[2] < 0 {
 		if len(f.entry) == 0 {
