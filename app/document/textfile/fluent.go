@@ -199,17 +199,14 @@ func (p *pass) fluentText(start, end int) {
 	var lines []wrap.Line
 	for l := range wrap.Lines(p.text[start:end], "\r\n") {
 		l.Start, l.End = l.Start+start, l.End+start
-		if text := strings.TrimSpace(p.in(l)); text != "" {
-			l.Start += strings.Index(p.in(l), text)
-			l.End = l.Start + len(text)
-			if wrap.StartsItem(text) || strings.HasPrefix(text, `{"`) {
-				p.fluentLines(lines)
-				lines = nil
-			}
-			lines = append(lines, l)
-		} else {
+		text := strings.TrimSpace(p.in(l))
+		if text == "" || wrap.StartsItem(text) || strings.HasPrefix(text, `{"`) {
 			p.fluentLines(lines)
 			lines = nil
+		}
+		if text != "" {
+			l.Start += strings.Index(p.in(l), text)
+			lines = append(lines, wrap.Line{Start: l.Start, End: l.Start + len(text)})
 		}
 	}
 	p.fluentLines(lines)
