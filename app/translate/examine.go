@@ -49,7 +49,8 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 	if err := c.compareTerms(x, o); err != nil {
 		return lost, err
 	}
-	if err := c.compareLengths(x, o); err != nil {
+	letters := language.LettersOf(o.text)
+	if err := c.compareLengths(x, o, letters); err != nil {
 		return lost, err
 	}
 	switch {
@@ -57,7 +58,7 @@ func (c *codec) examineText(x *sentence, o *outcome) (lost, err error) {
 		o.flags |= Empty
 	case echoes(x.Text, o.text, echoLetters) || x.strategy.terms == constrainedInPlace && echoes(x.form.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
-	case language.IsOwn(o.text, x.step.to):
+	case letters.IsOwn(x.step.to):
 	default:
 		words, from, to := x.withoutCode(o.text), x.step.from, x.step.to
 		if language.WrongScript(words, to) || language.StrangeLetters(x.Text, o.text, to) || language.LeftCharacters(words, from, to) {

@@ -120,7 +120,7 @@ func (c *codec) joined(x *sentence) (outcome, error) {
 	if err == nil && errors.Is(x.Compare(c.ctx, o.text), markup.ErrLost) {
 		o.flags |= MarkupLost
 	}
-	return o, cmp.Or(err, c.compareLengths(x, &o), c.ctx.Err())
+	return o, cmp.Or(err, c.compareLengths(x, &o, language.LettersOf(o.text)), c.ctx.Err())
 }
 
 // chain holds the results of a whole sentence's previous steps.

@@ -26,12 +26,13 @@ const (
 // unstopped are languages whose sentences end without a mark.
 const unstopped = " th lo bo dz shn "
 
-// compareLengths flags an outcome that ends far too early, unless it is known to be cut off. It fails with the request's context.
-func (c *codec) compareLengths(x *sentence, o *outcome) error {
+// compareLengths flags an outcome that ends far too early, unless it is known to be cut off. letters are those of its text. It fails
+// with the request's context.
+func (c *codec) compareLengths(x *sentence, o *outcome, letters language.Letters) error {
 	if o.flags.Has(Truncated) {
 		return nil
 	}
-	short, err := x.isTooShort(c.ctx, o.text)
+	short, err := x.isTooShort(c.ctx, o.text, letters)
 	if short {
 		o.flags |= TooShort
 	}
@@ -39,9 +40,9 @@ func (c *codec) compareLengths(x *sentence, o *outcome) error {
 }
 
 // isTooShort reports whether a translation of the sentence ends far too early. It fails with ctx's error.
-func (x *sentence) isTooShort(ctx context.Context, translation string) (bool, error) {
+func (x *sentence) isTooShort(ctx context.Context, translation string, letters language.Letters) (bool, error) {
 	to := x.step.to
-	source, target := language.Length(x.Text, x.step.from), language.Length(translation, to)
+	source, target := language.Length(x.Text, x.step.from), letters.Length(to)
 	switch {
 	case target == 0, source < leastUnended:
 		return false, nil

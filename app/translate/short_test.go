@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
 
@@ -63,7 +64,7 @@ func TestTooShort(t *testing.T) {
 		{"xyz", "tlh", long, upTo(long, "chosen"), true},
 	} {
 		x := &sentence{Sentence: markup.Sentence{Text: test.source}, step: &step{from: test.from, to: test.to}}
-		short, err := x.isTooShort(t.Context(), test.translation)
+		short, err := x.isTooShort(t.Context(), test.translation, language.LettersOf(test.translation))
 		require.NoError(t, err)
 		assert.Equal(t, test.short, short, "%s: %s", test.source, test.translation)
 	}

@@ -281,10 +281,6 @@ func outweighed(text string, scripts script, weightOfForeign func(word) int, alo
 	return foreign >= enoughWeight && own*9 < foreign || own == 0 && foreign >= alone
 }
 
-// IsOwn reports whether all letters of a text are of the scripts of a language, as in most translations, so that [WrongScript],
-// [StrangeLetters] and [LeftCharacters] are false.
-func IsOwn(text, code string) bool { return scriptsIn(nil, text)&^entries[code].scripts == 0 }
-
 // WrongSource reports whether a text is certainly not in a language from which it is to be translated: its letters are neither in
 // the language's scripts nor in Latin, in which every language has names. As for [WrongScript], only the first kilobytes are read.
 func WrongSource(text, code string) bool {

@@ -259,7 +259,7 @@ func FuzzIsOwn(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, code string) {
-		if IsOwn(text, code) {
+		if LettersOf(text).IsOwn(code) {
 			assert.False(t, WrongScript(text, code))
 			assert.False(t, StrangeLetters("", text, code))
 			assert.False(t, LeftCharacters(text, "ja", code))
