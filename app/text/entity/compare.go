@@ -43,13 +43,17 @@ func Compare(ctx context.Context, source, translation, from, to string) (err err
 }
 
 func compare(looks *char.Looks, source, translation, from, to string) error {
-	c := comparison{looks: looks, strict: to != "", reads: readsWords(to), from: from, to: to, translation: translation}
-	c.words = c.reads && readsWords(from)
-	if !c.strict {
-		from = ""
-	}
 	source = undivided(plainNumbers(source))
-	want := read(looks, source, from)
+	words := from // the language whose words are read
+	if to == "" {
+		words = ""
+	}
+	want := read(looks, source, words)
+	if len(want) == 0 {
+		return nil
+	}
+	c := comparison{looks: looks, strict: to != "", reads: lexiconOf(to).reads, from: from, to: to, translation: translation}
+	c.words = c.reads && lexiconOf(from).reads
 	required := 0
 	for _, n := range want {
 		if !n.optional || n.unit.ids != nil && n.is(string(removed)) || (n.word || n.month && n.held) && c.words || n.roman && c.strict {
@@ -129,7 +133,7 @@ func (c comparison) hasUnit(p pairing, source string, want, got []numeral) bool 
 	switch {
 	case p.got.unit.ids != nil:
 		return unit.isNamedShort(p.got.unit, c.translation)
-	case !unit.sign || unitsOf(c.to) == nil:
+	case !unit.sign || lexiconOf(c.to).units == nil:
 		return true
 	}
 	have := 0

@@ -67,21 +67,10 @@ const largestSmall = 12
 // read returns the numbers of a text, converted by plainNumbers, in order. If lang is "" or has no lexicon, numbers in words are left
 // out.
 func read(looks *char.Looks, text, lang string) (list []numeral) {
-	r := reader{text: text, looks: looks, lexicon: lexiconOf(lang), units: unitsOf(lang), lang: lang}
-	for at := 0; r.pos < len(r.text); {
-		looks.Past(1 + r.pos - at)
-		for at = r.pos; r.inWord && r.pos < min(len(r.text), at+char.BetweenLooks) && char.IsASCIILetter(r.text[r.pos]); {
-			r.pos++
-		}
-		if r.pos == len(r.text) {
-			break
-		}
+	r := reader{text: text, looks: looks, lexicon: lexiconOf(lang), lang: lang}
+	for r.skip(); r.pos < len(r.text); r.skip() {
+		looks.Past(1)
 		c, size := char.Decode(r.text, r.pos)
-		if r.isPlain(c) { // most characters
-			r.inWord = char.IsPlainLetter(c)
-			r.pos += size
-			continue
-		}
 		word := r.inWord
 		r.inWord = char.IsWord(c)
 		switch {
@@ -160,7 +149,7 @@ func (r *reader) word(c rune, inWord bool) (n numeral, ok bool) {
 		if len(value) == len("2024") && end-r.pos == len(value)*len("二") && strings.HasPrefix(r.text[end:], "年") { // 二〇二四年
 			n.optional, n.word = false, false
 		}
-	} else if !inWord && c < 0x80 && char.OneOf(byte(c), romanDigits) {
+	} else if !inWord {
 		value, end = r.roman()
 		n.roman = end > r.pos+1 && strings.Trim(r.text[r.pos:end], "IVX") == ""
 		r.inWord = r.inWord || end > r.pos
@@ -192,7 +181,7 @@ func plainNumbers(text string) string {
 	}
 	wide := false // whether the character before is a full-width digit
 	return strings.Map(func(r rune) rune {
-		if r < 0x80 {
+		if r < utf8.RuneSelf || char.IsPlainLetter(r) {
 			wide = false
 			return r
 		}
@@ -227,18 +216,43 @@ type reader struct {
 
 	lang    string
 	lexicon *lexicon // of the text's language
-	units   *units
 }
 
-// isPlain reports whether the character here is between words, inside a word, or the start of a word that starts no number.
-func (r *reader) isPlain(c rune) bool {
-	if c < utf8.RuneSelf && !char.IsASCIILetter(byte(c)) {
-		return !char.IsASCIIDigit(byte(c)) && c != '.' && c != ','
+// skip moves behind the characters here that start no number: most of a text.
+func (r *reader) skip() {
+	for at := r.pos; r.pos < len(r.text); at = r.pos {
+		c, size := rune(r.text[r.pos]), 1
+		if c >= utf8.RuneSelf {
+			c, size = char.Decode(r.text, r.pos)
+		}
+		switch {
+		case c < utf8.RuneSelf && !char.IsASCIILetter(byte(c)):
+			if char.IsASCIIDigit(byte(c)) || (c == '.' || c == ',') && digitsAt(r.text, r.pos+1) != "" {
+				return
+			}
+			r.inWord = false
+		case !char.IsPlainLetter(c):
+			return
+		case c >= 0x3000: // of a script without spaces between words
+			if r.lexicon.most > 0 || isHanzi(c) {
+				return
+			}
+			r.inWord = false
+		case !r.inWord:
+			if c < 'a' {
+				if _, end := r.roman(); end > r.pos {
+					return
+				}
+			}
+			starts, end := r.lexicon.starter(r.text, r.pos)
+			if starts {
+				return
+			}
+			r.inWord, size = true, end-r.pos
+		}
+		r.pos += size
+		r.looks.Past(r.pos - at)
 	}
-	if !char.IsPlainLetter(c) || c >= 0x3000 {
-		return false
-	}
-	return r.inWord || (c >= 'a' || !char.OneOf(byte(c), romanDigits)) && (r.lexicon.most == 0 || !r.lexicon.starter(r.text, r.pos))
 }
 
 // startsFraction reports whether a decimal sign here has digits behind it and none before it, as in "about .5".

@@ -24,12 +24,15 @@ type spelled struct {
 	vague bool
 }
 
-// lexicon holds a language's words, folded, for 0 to 900, for the 1st to the 31st, for months and for powers of ten.
+// lexicon holds a language's words, folded, for 0 to 900, for the 1st to the 31st, for months and for powers of ten, and its names of
+// units.
 type lexicon struct {
+	units  *units // nil if they are unknown
+	reads  bool   // whether numbers in words are read
 	words  map[string]spelled
 	powers map[string]int // exponents from 2 on
 	roots  []string       // of powers, which all words that are joined to one large number contain
-	most   int            // maximum number of words of a number
+	most   int            // maximum number of words of a number; 0 if there are no words
 	months []string       // columns of the table, as the language writes the names
 
 	starts map[string]bool // the first words of what spelledNumber reads
@@ -46,12 +49,32 @@ const mostSpelled, mostDays, months, hundreds = 100, 31, 12, 8
 //go:embed words.txt
 var wordTable string
 
-// lexiconLines finds the line of each language in the table, which scripts/entitywords generated.
-var lexiconLines = sync.OnceValue(func() map[string]func() *lexicon { return byLanguage(wordTable, newLexicon) })
+// lexicons holds the lexicon of each language, made of its lines in the tables that scripts/entitywords generated when it is first
+// used.
+var lexicons = sync.OnceValue(func() map[string]func() *lexicon {
+	words, units, all := byLanguage(wordTable), byLanguage(unitTable), map[string]func() *lexicon{}
+	for _, table := range []map[string]string{words, units} {
+		for lang := range table {
+			all[lang] = sync.OnceValue(func() *lexicon { return newLexicon(lang, words[lang], units[lang]) })
+		}
+	}
+	return all
+})
 
-// lexiconOf returns the lexicon of a language, which is empty if numbers in words are not compared in it.
+// byLanguage returns the lines of a table, without their first column, by the language there.
+func byLanguage(table string) map[string]string {
+	lines := map[string]string{}
+	for line := range strings.Lines(table) {
+		if lang, rest, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
+			lines[lang] = rest
+		}
+	}
+	return lines
+}
+
+// lexiconOf returns the lexicon of a language, which is empty if the language is unknown.
 func lexiconOf(lang string) *lexicon {
-	if load := lexiconLines()[lang]; load != nil {
+	if load := lexicons()[lang]; load != nil {
 		return load()
 	}
 	return noLexicon
@@ -59,9 +82,17 @@ func lexiconOf(lang string) *lexicon {
 
 var noLexicon = &lexicon{}
 
-func newLexicon(_ string, columns []string) *lexicon {
+func newLexicon(lang, words, units string) *lexicon {
+	l := &lexicon{reads: words != "" || lang == "ja" || lang == "zh"}
+	if units != "" {
+		l.units = newUnits(lang, units, symbols().begins)
+	}
+	if words == "" {
+		return l
+	}
 	const month = mostSpelled + 1 + mostDays
-	l := &lexicon{words: map[string]spelled{}, powers: map[string]int{}, months: columns[month : month+months]}
+	columns := strings.Split(words, "\t")
+	l.words, l.powers, l.months = map[string]spelled{}, map[string]int{}, columns[month:month+months]
 	for i, forms := range columns {
 		for form := range strings.SplitSeq(forms, "|") {
 			word, unsure := strings.CutPrefix(form, "~")
@@ -82,61 +113,71 @@ func newLexicon(_ string, columns []string) *lexicon {
 		for word := range words {
 			first, _, _ := strings.Cut(word, " ")
 			l.starts[first] = true
-			l.begins.add(first)
+			code, _ := trigramOf(first)
+			l.begins.add(code)
 		}
 	}
 	for _, part := range append(l.roots, half) {
-		l.inside.add(part)
+		code, letters := trigramOf(part)
+		for ; code < mostTrigrams; code += 1 << (letters * trigramBits) { // behind any letters
+			l.inside.add(code)
+		}
 	}
 	return l
 }
 
-// starter reports whether the word at i may start a number in words, so that most words need no more than this.
-func (l *lexicon) starter(text string, i int) bool {
-	var lower [longestWord]byte
-	inside := false
-	for n := range lower {
-		if i+n == len(text) || text[i+n] < utf8.RuneSelf && !char.IsASCIILetter(text[i+n]) {
-			return inside || l.begins.has([3]byte(lower[:])) && l.starts[string(lower[:n])]
+// starter reports whether the word at i may start a number in words, so that most words need no more than this. If not, end is the
+// end of a part of it.
+func (l *lexicon) starter(text string, i int) (starts bool, end int) {
+	code, count, begins := trigram(0), 0, false
+	for end = i; end < len(text); {
+		c, size := rune(text[end]), 1
+		if char.IsASCIILetter(byte(c)) {
+			c |= 0x20
+		} else if c, size = char.Decode(text, end); c < utf8.RuneSelf || !isLetter(c) {
+			break
+		} else {
+			c = foldRune(c)
 		}
-		if text[i+n] >= utf8.RuneSelf {
-			end := letters(text, i, longestWord)
-			word := foldWords(text[i:end])
-			first, _, _ := strings.Cut(word, " ")
-			return end-i >= longestWord || first == "" || l.starts[first] || l.inside.touch(word)
+		if end += size; c < 0 {
+			continue
 		}
-		lower[n] = text[i+n] | 0x20
-		inside = inside || n > 1 && l.inside.has([3]byte(lower[n-2:]))
-	}
-	return true // a long word
-}
-
-// trigrams are the first three bytes of words, as a set of their hashes.
-type trigrams [1 << 7]uint32
-
-func (t *trigrams) add(word string) {
-	h := hash([3]byte([]byte(word + "\x00\x00\x00")))
-	t[h>>5] |= 1 << (h & 31)
-}
-
-func (t *trigrams) has(part [3]byte) bool {
-	h := hash(part)
-	return t[h>>5]>>(h&31)&1 != 0
-}
-
-// touch reports whether a text may have one of the words in it.
-func (t *trigrams) touch(text string) bool {
-	for i := range len(text) - 2 {
-		if t.has([3]byte{text[i], text[i+1], text[i+2]}) {
-			return true
+		code = code.with(c)
+		if count++; count <= 3 {
+			begins = l.begins.has(code)
+		}
+		if l.inside.has(code) || c == ' ' || end-i >= longestWord {
+			return l.most > 0, end
 		}
 	}
-	return false
+	return begins && l.starts[foldWords(text[i:end])], end
 }
 
-func hash(part [3]byte) uint32 {
-	return (uint32(part[0])*0x9E5 + uint32(part[1])*0x3B + uint32(part[2])) & (1<<12 - 1)
+// trigram is a code of the last three letters of a word, or of all of a shorter one; some have the same.
+type trigram uint16
+
+const trigramBits, mostTrigrams = 5, 1 << (3 * 5)
+
+func (t trigram) with(letter rune) trigram {
+	return (t<<trigramBits | trigram(letter)&(1<<trigramBits-1)) & (mostTrigrams - 1)
 }
+
+// trigramOf returns the code of the first letters of a word, and their number.
+func trigramOf(word string) (code trigram, letters int) {
+	for _, r := range word {
+		if code, letters = code.with(r), letters+1; letters == 3 {
+			break
+		}
+	}
+	return code, letters
+}
+
+// trigrams is a set of codes.
+type trigrams [mostTrigrams / 32]uint32
+
+func (t *trigrams) add(code trigram) { t[code>>5] |= 1 << (code & 31) }
+
+func (t *trigrams) has(code trigram) bool { return t[code>>5]>>(code&31)&1 != 0 }
 
 // add adds a word of column i.
 func (l *lexicon) add(i int, word string, unsure bool) {
@@ -164,9 +205,6 @@ func (l *lexicon) add(i int, word string, unsure bool) {
 	}
 }
 
-// readsWords reports whether numbers in words are read in a language.
-func readsWords(lang string) bool { return lang == "ja" || lang == "zh" || lexiconLines()[lang] != nil }
-
 func (s spelled) isMonth() bool { return s.value < 0 }
 
 // readings returns the values of a word.
@@ -181,17 +219,27 @@ func (s spelled) readings() []string {
 func foldWords(words string) string { return strings.Map(foldRune, words) }
 
 func foldRune(r rune) rune {
-	if r = unicode.ToLower(r); r >= 'a' && r <= 'z' || r >= 'а' && r <= 'я' {
+	if r >= 'а' && r <= 'я' {
 		return r
 	}
-	if to, known := folded[r]; known {
-		return to
+	switch r = unicode.ToLower(r); r {
+	case '-', '\u00a0', '\u202f', 'ʼ', '\'', '’':
+		return ' '
+	case '\u00ad':
+		return -1
+	case 'ş':
+		return 'ș'
+	case 'ţ':
+		return 'ț'
+	case 'إ', 'أ', 'آ':
+		return 'ا'
+	case 'ё':
+		return 'е'
+	case 'ς':
+		return 'σ'
 	}
 	return r
 }
-
-var folded = map[rune]rune{'-': ' ', '\u00a0': ' ', '\u202f': ' ', 'ʼ': ' ', '\'': ' ', '’': ' ', '\u00ad': -1,
-	'ş': 'ș', 'ţ': 'ț', 'إ': 'ا', 'أ': 'ا', 'آ': 'ا', 'ё': 'е', 'ς': 'σ'}
 
 // spelled reads the longest number in words that starts at i: "vingt et un" is not 20. end is i if there is no number.
 func (l *lexicon) spelled(text string, i int) (word spelled, end int) {
@@ -216,12 +264,17 @@ func letters(text string, i, most int) int {
 	end := i
 	for end < len(text) && end-i < most {
 		c, n := char.Decode(text, end)
-		if !char.IsPlainLetter(c) && !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\u00ad' {
+		if !isLetter(c) {
 			break
 		}
 		end += n
 	}
 	return end
+}
+
+// isLetter reports whether c is part of a word.
+func isLetter(c rune) bool {
+	return char.IsPlainLetter(c) || unicode.IsLetter(c) || unicode.IsMark(c) || c == '\u00ad'
 }
 
 // longestWord is the maximum number of bytes read for a word.
@@ -230,7 +283,7 @@ const longestWord = 64
 // spelledNumber reads the number in words here, or a word that forms an unread number with its neighbours, such as "half". ok is
 // false if there is neither.
 func (r *reader) spelledNumber() (n numeral, ok bool) {
-	if !r.lexicon.starter(r.text, r.pos) {
+	if starts, _ := r.lexicon.starter(r.text, r.pos); !starts {
 		return n, false
 	}
 	n = numeral{optional: true, spelled: true, start: r.pos, negative: r.negative()}
@@ -267,10 +320,10 @@ func (r *reader) fraction(count int64) string {
 	start := char.Skip(r.text, r.pos, func(c rune) bool { return c == ' ' || c == '-' })
 	end := letters(r.text, start, longestWord)
 	word := foldWords(r.text[start:end])
-	for name, parts := range map[string]int64{"third": 3, "quarter": 4, "fifth": 5, "tenth": 10} {
-		if start > r.pos && 0 < count && count < parts && slices.Contains(beside().words[name], word) {
+	for parts, name := range [...]string{3: "third", 4: "quarter", 5: "fifth", 10: "tenth"} {
+		if start > r.pos && 0 < count && count < int64(parts) && slices.Contains(beside().words[name], word) {
 			r.pos = end
-			return strconv.FormatInt(count, 10) + "/" + strconv.FormatInt(parts, 10)
+			return strconv.FormatInt(count, 10) + "/" + strconv.Itoa(parts)
 		}
 	}
 	return ""

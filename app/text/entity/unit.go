@@ -30,6 +30,8 @@ func (u unit) isWord() bool { return u.ids != nil && u.word && !u.short }
 type units struct {
 	ids   map[string][]string // by name
 	names map[string][]string // by unit
+
+	begins trigrams // of the names, and of those that all languages have
 }
 
 //go:embed units.txt
@@ -38,33 +40,12 @@ var unitTable string
 // everywhere is the language of the symbols that all languages have.
 const everywhere = "*"
 
-var unitLines = sync.OnceValue(func() map[string]func() *units { return byLanguage(unitTable, newUnits) })
-
-// byLanguage returns the lines of a table by the language in their first column. Each line is parsed when it is first used.
-func byLanguage[T any](table string, parse func(lang string, columns []string) T) map[string]func() T {
-	lines := map[string]func() T{}
-	for line := range strings.Lines(table) {
-		if lang, rest, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
-			lines[lang] = sync.OnceValue(func() T { return parse(lang, strings.Split(rest, "\t")) })
-		}
-	}
-	return lines
-}
-
-// unitsOf returns the names of units in a language, or nil if they are unknown.
-func unitsOf(lang string) *units {
-	if load := unitLines()[lang]; load != nil {
-		return load()
-	}
-	return nil
-}
-
 // symbols are the units of all languages.
-var symbols = sync.OnceValue(func() *units { return unitsOf(everywhere) })
+var symbols = sync.OnceValue(func() *units { return newUnits(everywhere, byLanguage(unitTable)[everywhere], trigrams{}) })
 
-func newUnits(lang string, columns []string) *units {
-	u := &units{ids: map[string][]string{}, names: map[string][]string{}}
-	for _, column := range columns {
+func newUnits(lang, line string, begins trigrams) *units {
+	u := &units{ids: map[string][]string{}, names: map[string][]string{}, begins: begins}
+	for column := range strings.SplitSeq(line, "\t") {
 		id, names, _ := strings.Cut(column, "=")
 		for name := range strings.SplitSeq(names, "|") {
 			if name == "" || lang != everywhere && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
@@ -75,6 +56,8 @@ func newUnits(lang string, columns []string) *units {
 					u.ids[form] = append(u.ids[form], id)
 				}
 			}
+			code, _ := trigramOf(strings.ToLower(name))
+			u.begins.add(code)
 			u.names[id] = append(u.names[id], name)
 		}
 	}
@@ -109,9 +92,9 @@ func SymbolBehind(text string, i int, lang string) int {
 	if c, _ := char.Decode(text, start); c == utf8.RuneError || unicode.IsSpace(c) || unicode.IsDigit(c) || char.OneOfRunes(c, ".,:;!?()[]{}<>|\"'*_~") {
 		return 0
 	}
-	r := reader{text: text}
+	r := reader{text: text, lexicon: noLexicon}
 	if isEastern(lang) {
-		r.units = unitsOf(lang)
+		r.lexicon = lexiconOf(lang)
 	}
 	u, end := r.longestUnit(start, longestSymbol, start == i)
 	if u.ids == nil || strings.HasPrefix(text[end:], "半") {
@@ -123,6 +106,9 @@ func SymbolBehind(text string, i int, lang string) int {
 // longestUnit returns the unit whose longest name starts at byte start and has about most bytes, and the end of the name. glued
 // reports whether a number touches the name.
 func (r *reader) longestUnit(start, most int, glued bool) (u unit, end int) {
+	if !r.startsUnit(start) {
+		return u, 0
+	}
 	for at := start; at < min(len(r.text), start+most); {
 		c, n := char.Decode(r.text, at)
 		at += n
@@ -162,24 +148,45 @@ func (r *reader) unitBefore(start int) unit {
 	return unit{}
 }
 
+// startsUnit reports whether the name of a unit may start at byte i, so that most words need no more than this.
+func (r *reader) startsUnit(i int) bool {
+	table, code := r.lexicon.units, trigram(0)
+	if table == nil {
+		table = symbols()
+	}
+	for n := 1; ; n++ {
+		c, size := char.Decode(r.text, i)
+		if size == 0 {
+			return false
+		}
+		i, code = i+size, code.with(unicode.ToLower(c))
+		switch next, _ := char.Decode(r.text, i); {
+		case n == 3:
+			return table.begins.has(code)
+		case !(char.IsWord(c) && char.IsWord(next)) && table.begins.has(code):
+			return true
+		}
+	}
+}
+
 // unitNamed returns the unit of a name.
 func (r *reader) unitNamed(name string) unit {
 	if ids := symbols().ids[name]; ids != nil {
-		if r.units != nil {
-			ids = append(slices.Clip(ids), r.units.ids[name]...)
+		if r.lexicon.units != nil {
+			ids = append(slices.Clip(ids), r.lexicon.units.ids[name]...)
 		}
 		return unit{ids: ids, sign: true}
 	}
-	if r.units == nil {
+	if r.lexicon.units == nil {
 		return unit{}
 	}
-	ids := r.units.ids[name]
+	ids := r.lexicon.units.ids[name]
 	if ids == nil && (len(name) > shortName || len(name) == shortName && strings.ToLower(name[1:]) == name[1:]) { // Yen
-		ids = r.units.ids[strings.ToLower(name)]
+		ids = r.lexicon.units.ids[strings.ToLower(name)]
 	}
 	if ids == nil && r.lang == "de" {
 		if noun, dative := strings.CutSuffix(name, "n"); dative { // in 5 Tagen
-			ids = r.units.ids[noun]
+			ids = r.lexicon.units.ids[noun]
 		}
 	}
 	return unit{ids: ids, word: ids != nil, sign: ids != nil && (slices.ContainsFunc(ids, isKept) || !char.IsUnspaced(char.First(name)) && !strings.ContainsFunc(name, isVowel))}
@@ -202,7 +209,7 @@ func isVowel(r rune) bool {
 func (u unit) count(text string, langs []string, limit int) (n int) {
 	lower := strings.ToLower(text)
 	for _, lang := range langs {
-		table := unitsOf(lang)
+		table := lexiconOf(lang).units
 		if table == nil {
 			continue
 		}

@@ -272,7 +272,7 @@ func (r *reader) roman() (value string, end int) {
 		end++
 	}
 	letters := r.text[r.pos:end]
-	if len(letters) == 1 && (char.OneOf(letters[0], "LCDM") || !r.isNumbered(end)) {
+	if letters == "" || len(letters) == 1 && (char.OneOf(letters[0], "LCDM") || !r.isNumbered(end)) {
 		return "", r.pos
 	}
 	n := romanValue(letters)
