@@ -5,7 +5,7 @@
 # stand in a string as they are, and servers write them so (Go's encoding/json escapes only the latter two). ollama 0.6.3 and
 # huggingface_hub 2.4.0 read by a function for lines of text that ends a line there, too, and stop in the middle of the answer with a
 # JSONDecodeError. U+0085 is the ellipsis of Windows that somebody has read as Latin-1, and U+2028 a soft line end copied from a PDF or a
-# layout program: a translation keeps them. The clients of OpenAI, Anthropic and Google, and ollama 0.6.4 of npm, read the whole.
+# layout program: a translation keeps them. openai 3.57.0 of Python and ollama 0.6.4 of npm read the whole.
 #
 #   ollama: U+0085 JSONDecodeError, U+2028 JSONDecodeError        huggingface_hub: the same
 #   openai: U+0085 whole, U+2028 whole                             ollama of npm: the same
