@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/japanese"
@@ -369,8 +370,14 @@ func glyphText(name string) (text string) {
 		}
 		text += of
 	}
-	if r := []rune(text)[0]; r >= '\ufb00' && r <= '\ufb06' {
-		text = norm.NFKC.String(text)
+	return withoutForms(text)
+}
+
+// withoutForms returns a text with plain letters in place of Latin ligatures, and of the forms that Arabic letters have in words.
+func withoutForms(text string) string {
+	first, _ := utf8.DecodeRuneInString(text)
+	if first >= '\ufb00' && first <= '\ufb06' || first >= '\ufb50' && first <= '\ufdfb' || first >= '\ufe80' && first <= '\ufefc' {
+		return strings.TrimSpace(norm.NFKC.String(text))
 	}
 	return text
 }
@@ -496,9 +503,6 @@ func (f *lettering) means(code uint32, text []byte, more uint32) {
 	}
 	units[len(units)-1] += uint16(more)
 	if means := strings.Map(cleaned, string(utf16.Decode(units))); means != "" && means != unknown {
-		if r := []rune(means)[0]; r >= '\ufb00' && r <= '\ufb06' {
-			means = norm.NFKC.String(means)
-		}
-		f.texts[code] = means
+		f.texts[code] = withoutForms(means)
 	}
 }

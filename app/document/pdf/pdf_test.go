@@ -71,6 +71,19 @@ func TestBlocks(t *testing.T) {
 	assert.Equal(t, blocks["columns"], got)
 }
 
+// Texts from right to left have their letters, brackets and numbers in the order in which they are read, also those of glyphs for
+// several letters and of files whose glyphs mean what they look like.
+func TestRightToLeft(t *testing.T) {
+	for _, name := range []string{"right-chromium", "right-typst", "right-weasyprint"} {
+		found, err := texts(t.Context(), fixture(t, name))
+		require.NoError(t, err)
+		assert.Equal(t, []string{
+			"שלום (אחד) עולם, לא [שתיים] בשנה (2026) עם Office (2024) היום.",
+			"لا تفتح الباب (واحد) ولا تلمس الأسلاك «اثنان» سنة (2026).",
+		}, found, name)
+	}
+}
+
 // The result has the translations in the places of the texts, also in other scripts, and no text of the original.
 func TestTranslations(t *testing.T) {
 	for _, name := range []string{"report", "columns", "owner"} {

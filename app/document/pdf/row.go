@@ -533,4 +533,35 @@ func (l *line) logical() {
 		}
 	}
 	l.spans = spans
+	l.turnBrackets(isRight)
+}
+
+// turnBrackets turns brackets that came the wrong way round, and puts the signs on the left of numbers behind them. The glyph of a
+// bracket within words from right to left has its meaning in most files, but its look in those of Chromium; within numbers it is the
+// other way round.
+func (l *line) turnBrackets(isRight func(*span) bool) {
+	var words strings.Builder
+	for _, s := range l.spans {
+		if isRight(s) {
+			words.WriteString(s.text)
+		} else if rest := strings.TrimLeft(s.text, ".,:;!?…،؛؟"); letters(rest) == 0 {
+			s.text = turned(rest, rest) + s.text[:len(s.text)-len(rest)]
+		}
+	}
+	for _, s := range l.spans {
+		if isRight(s) {
+			s.text = turned(s.text, words.String())
+		}
+	}
+}
+
+// turned returns a text with each kind of brackets turned of which the first one in context is a closing one, and an opening one
+// follows.
+func turned(text, context string) string {
+	for _, pair := range [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"«", "»"}, {"‹", "›"}} {
+		if at := strings.Index(context, pair[1]); at >= 0 && at < strings.LastIndex(context, pair[0]) && !strings.Contains(context[:at], pair[0]) {
+			text = strings.NewReplacer(pair[0], pair[1], pair[1], pair[0]).Replace(text)
+		}
+	}
+	return text
 }

@@ -1,6 +1,11 @@
-"""Makes the PDFs of the tests: python make.py in this folder, with reportlab and pikepdf from PyPI."""
+"""Makes the PDFs of the tests: python make.py in this folder, with reportlab, pikepdf, typst and weasyprint from PyPI, Chromium and DejaVu Sans."""
+
+import subprocess
+import urllib.parse
 
 import pikepdf
+import typst
+import weasyprint
 from reportlab import rl_config
 from reportlab.lib.colors import red
 from reportlab.lib.enums import TA_JUSTIFY
@@ -81,7 +86,19 @@ def locked():
         pdf.save("owner.pdf", encryption=pikepdf.Encryption(user="", owner="secret", allow=pikepdf.Permissions(modify_other=True)))
 
 
+def right_to_left():
+    texts = (("he", "שלום (אחד) עולם, לא [שתיים] בשנה (2026) עם Office (2024) היום."), ("ar", "لا تفتح الباب (واحد) ولا تلمس الأسلاك «اثنان» سنة (2026)."))
+    source = '#set page(width: 500pt, height: 120pt, margin: 20pt)\n#set text(font: "DejaVu Sans", dir: rtl, size: 10pt)\n'
+    typst.compile((source + "".join(f'#par(text(lang: "{code}")[#"{text}"])\n\n' for code, text in texts)).encode(), output="right-typst.pdf")
+    page = '<meta charset=utf-8><style>@page{size:500pt 120pt;margin:20pt}body{font:10pt "DejaVu Sans"}</style>'
+    page += "".join(f"<p dir=rtl lang={code}>{text}</p>" for code, text in texts)
+    weasyprint.HTML(string=page).write_pdf("right-weasyprint.pdf")
+    subprocess.run(["chromium", "--headless", "--no-sandbox", "--print-to-pdf=right-chromium.pdf", "--no-pdf-header-footer",
+                    "data:text/html," + urllib.parse.quote(page)], check=True)
+
+
 report()
+right_to_left()
 columns()
 scan()
 locked()
