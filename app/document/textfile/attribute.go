@@ -28,7 +28,7 @@ type attribute struct {
 var shown = map[string]string{
 	"title": "", "alt": "", "placeholder": "", "aria-label": "", "aria-description": "", "aria-roledescription": "",
 	"aria-placeholder": "", "aria-valuetext": "", "label": "option optgroup track", "summary": "table",
-	"content": "meta", "value": "input",
+	"content": "meta", "value": "input", "srcdoc": "iframe",
 }
 
 // described matches the properties of a page that are texts.
@@ -96,7 +96,7 @@ const mostNested = 8
 // isHidden reports whether an element has contents that no unit has, but that readers may see.
 func isHidden(name string, inDrawing bool) bool {
 	switch name {
-	case "noscript", "template":
+	case "noscript", "template", "object", "canvas":
 		return true
 	case "foreignobject", "title", "desc", "text", "flowpara": // the last one of Inkscape
 		return inDrawing

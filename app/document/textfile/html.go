@@ -236,6 +236,12 @@ func (h *htmlFile) attribute(a attribute) string {
 	if a.value != "" {
 		return a.value
 	}
+	if a.name == "srcdoc" && h.nested < mostNested { // a document
+		if out := h.within(a.text, htmlUnits); out != a.text {
+			return `"` + html.EscapeString(out) + `"`
+		}
+		return raw
+	}
 	before, inner, after := trimmed(a.text)
 	if !hasLetter(inner) || h.isCode(inner) {
 		return raw

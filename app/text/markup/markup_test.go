@@ -84,6 +84,7 @@ func TestParse(t *testing.T) {
 
 		// Placeholders.
 		"Hi {name}, {0} {} {:.2f} {a.b[0]!r:>10}":    {"placeholder:{name}", "placeholder:{0}", "placeholder:{}", "placeholder:{:.2f}", "placeholder:{a.b[0]!r:>10}"},
+		"@if (a.b(c)) { one } @else { two } @let x = y; a @case (of it) and @else": {"placeholder:@if (a.b(c)) {", "code:}", "placeholder:@else {", "code:}", "placeholder:@let x = y;", "code:@case", "code:@else"},
 		"{{user}} {{{raw}}} {% if x %} {# y #}":      {"placeholder:{{user}}", "placeholder:{{{raw}}}", "placeholder:{% if x %}", "placeholder:{# y #}"},
 		"{n, plural, one {# file} other {# files}}!": {"placeholder:{n, plural, one {# file} other {# files}}"},
 		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "code:$name", "placeholder:#{d}"},

@@ -19,6 +19,7 @@ var ofSigns = [...]recognizer{
 	// Messages and templates.
 	{"{<", Placeholder, (*scanner).template},
 	{"[<*%@#_", Placeholder, doubled},
+	{"@", Placeholder, controlFlow},
 	{"'", Placeholder, quotedBraces},
 	{"{", Placeholder, (*scanner).braces},
 	{"%", Placeholder, (*scanner).percent},
@@ -67,6 +68,8 @@ var (
 	doubled = syntax("[<|%@#_", `\[\[[^\[\]\n]+\]\]|<<\w[\w.:-]*>>|\*\|\w[\w.:-]*\|\*|%%\w[\w.:-]*%%|@@\w[\w.:-]*@@|##\w[\w.:-]*##`+
 		`|__(?:[A-Z\d][A-Z\d.:-]*(?:_[A-Z\d.:-]+)*|all|author|call|class|del|dict|doc|enter|eq|exit|file|getattr|hash|init|iter`+
 		`|len|main|name|new|next|repr|setattr|str|version)__\b`)
+	// controlFlow matches blocks of templates of Angular and Razor: @if (a.b) { and @let a = b;.
+	controlFlow = syntax("", `@(?:(?:if|else if|for|foreach|while|switch|case|defer|placeholder|loading) ?\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\) ?\{|(?:else|empty|default|defer|placeholder|loading|error) ?\{|let \w+ = [^;\n]+;)`)
 	// quotedBraces matches quoted braces of ICU messages and Python: '{', '{x}' and '{'x'}'.
 	quotedBraces = syntax("{}", `'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
 	// variable matches variables in brackets, commands of a shell and formulas of TeX, by signs that occur between dollars nowhere
