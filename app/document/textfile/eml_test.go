@@ -68,6 +68,20 @@ func TestMails(t *testing.T) {
 	}
 }
 
+// A mail whose reader drops the space at the end of a wrapped line has two of them between words.
+func TestDroppedSpaces(t *testing.T) {
+	const head = "Subject: x\nContent-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\nContent-Transfer-Encoding: 8bit\n\n"
+	for _, c := range []struct{ text, translation, want string }{
+		{"これは文です \n長い文です。\n", "one two three", "one  \ntwo  \nthree\n"},
+		{"one two  \nthree four\n", "これは長い文です。", "これは長い文です。\n"},
+		{"one two  \nthree four\n", "five six seven", "five six  \nseven\n"},
+	} {
+		got, err := rewritten(t, kindNamed(t, "eml"), head+c.text, document.Options{}, func(string) string { return c.translation })
+		require.NoError(t, err)
+		assert.Equal(t, head+c.want, got)
+	}
+}
+
 func bodyOf(t *testing.T, body io.Reader, transfer, charset string) string {
 	switch strings.ToLower(transfer) {
 	case "base64":

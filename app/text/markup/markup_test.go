@@ -83,17 +83,17 @@ func TestParse(t *testing.T) {
 		"End.So it was. Done.Go":                    nil,
 
 		// Placeholders.
-		"Hi {name}, {0} {} {:.2f} {a.b[0]!r:>10}":    {"placeholder:{name}", "placeholder:{0}", "placeholder:{}", "placeholder:{:.2f}", "placeholder:{a.b[0]!r:>10}"},
+		"Hi {name}, {0} {} {:.2f} {a.b[0]!r:>10}":                                  {"placeholder:{name}", "placeholder:{0}", "placeholder:{}", "placeholder:{:.2f}", "placeholder:{a.b[0]!r:>10}"},
 		"@if (a.b(c)) { one } @else { two } @let x = y; a @case (of it) and @else": {"placeholder:@if (a.b(c)) {", "code:}", "placeholder:@else {", "code:}", "placeholder:@let x = y;", "code:@case", "code:@else"},
-		"{{user}} {{{raw}}} {% if x %} {# y #}":      {"placeholder:{{user}}", "placeholder:{{{raw}}}", "placeholder:{% if x %}", "placeholder:{# y #}"},
-		"{n, plural, one {# file} other {# files}}!": {"placeholder:{n, plural, one {# file} other {# files}}"},
-		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "code:$name", "placeholder:#{d}"},
-		"%1% of %2%, at %3%. 5 %1%2":                 {"placeholder:%1%", "placeholder:%2%", "placeholder:%3%", "number:5", "placeholder:%1%2"},
-		"%s %d %5.2f %1$s %(name)s %{x} %name% %@":   {"placeholder:%s", "placeholder:%d", "placeholder:%5.2f", "placeholder:%1$s", "placeholder:%(name)s", "placeholder:%{x}", "placeholder:%name%", "placeholder:%@"},
-		"%dx%d, %dpx, %1 of %2":                      {"code:%dx%d", "placeholder:%dpx", "placeholder:%1", "placeholder:%2"},
-		"<%= user.name %> has":                       {"placeholder:<%= user.name %>"},
-		"100% sure, 50 % de, %complete":              {"number:100%", "number:50 %", "code:%complete"},
-		"a { b } c {see the long note below} { {":    {"placeholder:{ b }", "code:{see the long note below}", "code:{", "code:{"},
+		"{{user}} {{{raw}}} {% if x %} {# y #}":                                    {"placeholder:{{user}}", "placeholder:{{{raw}}}", "placeholder:{% if x %}", "placeholder:{# y #}"},
+		"{n, plural, one {# file} other {# files}}!":                               {"placeholder:{n, plural, one {# file} other {# files}}"},
+		"${a.b} $(c) $name #{d}":                                                   {"placeholder:${a.b}", "placeholder:$(c)", "code:$name", "placeholder:#{d}"},
+		"%1% of %2%, at %3%. 5 %1%2":                                               {"placeholder:%1%", "placeholder:%2%", "placeholder:%3%", "number:5", "placeholder:%1%2"},
+		"%s %d %5.2f %1$s %(name)s %{x} %name% %@":                                 {"placeholder:%s", "placeholder:%d", "placeholder:%5.2f", "placeholder:%1$s", "placeholder:%(name)s", "placeholder:%{x}", "placeholder:%name%", "placeholder:%@"},
+		"%dx%d, %dpx, %1 of %2":                                                    {"code:%dx%d", "placeholder:%dpx", "placeholder:%1", "placeholder:%2"},
+		"<%= user.name %> has":                                                     {"placeholder:<%= user.name %>"},
+		"100% sure, 50 % de, %complete":                                            {"number:100%", "number:50 %", "code:%complete"},
+		"a { b } c {see the long note below} { {":                                  {"placeholder:{ b }", "code:{see the long note below}", "code:{", "code:{"},
 		`one\ntwo\n`: {`placeholder:\n`, `placeholder:\n`},
 
 		// Names.
