@@ -6,6 +6,7 @@ package archive
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -39,7 +40,8 @@ type Archive struct {
 	in     *source
 	files  []*zip.File
 	byName map[string]*zip.File
-	read   int64 // decompressed bytes
+	folded map[string]string // names by their lower case
+	read   int64             // decompressed bytes
 	opened map[string]int
 }
 
@@ -47,7 +49,7 @@ type Archive struct {
 // that a program would write: too large, with names outside its folder or repeated names, with overlapping or encrypted entries.
 // Decompression counts as ctx's work.
 func Open(ctx context.Context, in io.ReaderAt, size int64) (*Archive, error) {
-	a := &Archive{ctx: ctx, in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}, opened: map[string]int{}}
+	a := &Archive{ctx: ctx, in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}, folded: map[string]string{}, opened: map[string]int{}}
 	if size == 0 {
 		return nil, document.Refuse(nil, "the file is empty")
 	}
@@ -79,7 +81,7 @@ func (a *Archive) check(size int64) error {
 		if a.byName[f.Name] != nil {
 			return document.Refuse(nil, "the file has two zip entries named %q", f.Name)
 		}
-		a.byName[f.Name] = f
+		a.byName[f.Name], a.folded[strings.ToLower(f.Name)] = f, f.Name
 		if f.Flags&1 != 0 {
 			return document.Refuse(nil, "the file's zip entries are encrypted: save it without a password")
 		}
@@ -139,6 +141,14 @@ func (a *Archive) Names() []string {
 
 // Has reports whether an entry of that name exists.
 func (a *Archive) Has(name string) bool { return a.byName[name] != nil }
+
+// Named returns the name of the entry that has a name without regard to case, as parts of OOXML are named, or the name if there is none.
+func (a *Archive) Named(name string) string {
+	if a.Has(name) {
+		return name
+	}
+	return cmp.Or(a.folded[strings.ToLower(name)], name)
+}
 
 // Size returns the unpacked size of an entry, which must exist. No more can be read.
 func (a *Archive) Size(name string) int64 { return int64(a.byName[name].UncompressedSize64) }

@@ -145,6 +145,15 @@ func TestBrokenContents(t *testing.T) {
 	}
 }
 
+// Names are found without regard to case, the exact one first.
+func TestNamed(t *testing.T) {
+	a, err := open(archivetest.Zip(t, entry{Name: "xl/SharedStrings.xml"}, entry{Name: "a"}, entry{Name: "A"}))
+	require.NoError(t, err)
+	for name, want := range map[string]string{"xl/sharedstrings.xml": "xl/SharedStrings.xml", "a": "a", "A": "A", "none": "none"} {
+		assert.Equal(t, want, a.Named(name))
+	}
+}
+
 func TestSmall(t *testing.T) {
 	a, err := open(archivetest.Zip(t, entry{Name: "large", Content: strings.Repeat("abcdefgh", 1<<19+1)}, entry{Name: "a", Content: "x"}))
 	require.NoError(t, err)

@@ -269,12 +269,12 @@ func (w *walker) sheetsOf(a *archive.Archive, main string) map[string]string {
 // relations returns the parts to which a part refers, by their ids.
 func (w *walker) relations(a *archive.Archive, name string) map[string]string {
 	parts := map[string]string{}
-	w.looks.Check(a.EachStart(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), xmlpart.Options{}, func(t xmlpart.Token) {
+	w.looks.Check(a.EachStart(a.Named(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels")), xmlpart.Options{}, func(t xmlpart.Token) {
 		target := t.Attribute("Target")
 		if !strings.HasPrefix(target, "/") {
 			target = path.Join(path.Dir(name), target)
 		}
-		parts[t.Attribute("Id")] = strings.TrimPrefix(target, "/")
+		parts[t.Attribute("Id")] = a.Named(strings.TrimPrefix(target, "/"))
 	}))
 	return parts
 }

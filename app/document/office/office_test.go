@@ -271,6 +271,19 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
+// Names of parts are compared without regard to case.
+func TestNamesOfParts(t *testing.T) {
+	const spreadsheet = "application/vnd.openxmlformats-officedocument.spreadsheetml."
+	out, err := rewrite(kindOf(t, "x.xlsx"), archivetest.Zip(t,
+		archivetest.Entry{Name: contentTypes, Content: `<Types><Override PartName="/xl/workbook.xml" ContentType="` + spreadsheet + `sheet.main+xml"/><Override PartName="/xl/sharedStrings.xml" ContentType="` + spreadsheet + `sharedStrings+xml"/><Override PartName="/xl/Sheet1.xml" ContentType="` + spreadsheet + `worksheet+xml"/></Types>`},
+		archivetest.Entry{Name: "xl/workbook.xml", Content: `<workbook ` + sheet + ` xmlns:r="r"><sheets><sheet name="Own" r:id="s"/></sheets></workbook>`},
+		archivetest.Entry{Name: "xl/_Rels/workbook.xml.rels", Content: `<Relationships><Relationship Id="s" Target="SHEET1.xml"/></Relationships>`},
+		archivetest.Entry{Name: "xl/sheet1.xml", Content: `<worksheet ` + sheet + `><sheetData><row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c><f>LEN(Own!A1)</f></c></row></sheetData></worksheet>`},
+		archivetest.Entry{Name: "xl/SharedStrings.xml", Content: `<sst ` + sheet + `><si><t>one</t></si><si><t>two</t></si></sst>`}), upper)
+	require.NoError(t, err)
+	assert.Contains(t, archivetest.Entries(t, out), archivetest.Entry{Name: "xl/SharedStrings.xml", Content: `<sst ` + sheet + `><si><t>one</t></si><si><t xml:space="preserve">TWO</t></si></sst>`})
+}
+
 // TestMacros checks that macros are kept and that a binary workbook is refused.
 func TestMacros(t *testing.T) {
 	types := func(main string) archivetest.Entry {

@@ -79,7 +79,7 @@ func (w *walker) ooxmlTypes(a *archive.Archive) map[string]string {
 	w.looks.Check(a.EachStart(contentTypes, xmlpart.Options{}, func(t xmlpart.Token) {
 		switch t.Name.Local {
 		case "Override":
-			types[strings.TrimPrefix(t.Attribute("PartName"), "/")] = t.Attribute("ContentType")
+			types[a.Named(strings.TrimPrefix(t.Attribute("PartName"), "/"))] = t.Attribute("ContentType")
 		case "Default":
 			extensions[strings.ToLower(t.Attribute("Extension"))] = t.Attribute("ContentType")
 		}
