@@ -82,7 +82,7 @@ func (p *pass) shownAttributes(tokens []markup.Token, l languages, to string) (l
 		}
 		if t.Partner > i && i > code && p.nested < mostNested && isHidden(t.Name, i < drawing) {
 			if !isForeign {
-				list = p.hidden(list, tokens, i)
+				list = p.hidden(list, tokens, i, &l)
 			}
 			i = t.Partner
 		}
@@ -104,23 +104,30 @@ func isHidden(name string, inDrawing bool) bool {
 	return false
 }
 
-// hidden adds the contents of element i, divided at the parts of a drawing's text that have a place of their own.
-func (p *pass) hidden(list []attribute, tokens []markup.Token, i int) []attribute {
+// hidden adds the contents of element i. Those of a drawing's text are divided at the tags of parts that have a place of their own, and of
+// elements with such parts.
+func (p *pass) hidden(list []attribute, tokens []markup.Token, i int, l *languages) []attribute {
 	at, last, ends := tokens[i].End, tokens[i].Partner, map[int]bool{}
 	add := func(end int) {
-		if end > at {
+		if end > at && !l.to(at) {
 			list = append(list, attribute{start: at, end: end, isHidden: true})
 		}
 		at = end
 	}
-	for k := i + 1; k < last && tokens[i].Name == "text"; k++ {
+	place := last // the last part with a place
+	for k := last - 1; k > i && tokens[i].Name == "text"; k-- {
 		p.looks.Past(1)
-		switch t := tokens[k]; {
-		case ends[k]:
-			add(t.End)
-		case t.Partner > k && positioned.MatchString(p.text[t.Start:t.End]):
+		if t := tokens[k]; t.Partner > k {
+			isPlaced := positioned.MatchString(p.text[t.Start:t.End])
+			if ends[t.Partner] = isPlaced || place < t.Partner; isPlaced {
+				place = k
+			}
+		}
+	}
+	for k := i + 1; k < last; k++ {
+		if t := tokens[k]; ends[max(k, t.Partner)] {
 			add(t.Start)
-			ends[t.Partner] = true
+			add(t.End) // a tag has attributes
 		}
 	}
 	add(tokens[last].Start)

@@ -114,6 +114,8 @@ func TestTextsInOtherLanguages(t *testing.T) {
 		{"svg", `<svg><text x="0">one <tspan dy="1">two</tspan> three<tspan x="0" dy="1em">four</tspan> five<tspan x="3" xml:lang="fr">un</tspan></text><flowPara>six</flowPara></svg>`,
 			`<svg><text x="0">ONE <tspan dy="1">TWO</tspan> THREE<tspan x="0" dy="1em">FOUR</tspan> FIVE<tspan x="3" xml:lang="fr">un</tspan></text><flowPara>SIX</flowPara></svg>`},
 		{"android", `<resources xmlns:tools="t" tools:locale="en"><string name="b">b</string></resources>`, `<resources xmlns:tools="t" tools:locale="de"><string name="b">B</string></resources>`},
+		{"svg", `<svg><text><tspan>one <tspan x="1" xml:lang="en">two <tspan y="2">three</tspan> <a>four</a></tspan></tspan><tspan x="2" xml:lang="fr">un <tspan x="3">deux</tspan></tspan></text></svg>`,
+			`<svg><text><tspan>ONE <tspan x="1" xml:lang="de">TWO <tspan y="2">THREE</tspan> <a>FOUR</a></tspan></tspan><tspan x="2" xml:lang="fr">un <tspan x="3">deux</tspan></tspan></text></svg>`},
 		{"svg", `<svg><foreignObject><div><p>one</p><p lang="fr">un</p></div></foreignObject></svg>`, `<svg><foreignObject><div><p>ONE</p><p lang="fr">un</p></div></foreignObject></svg>`},
 		{"html", `<p>one</p><noscript lang="fr">un</noscript><template lang="en"><p>two</p></template>`, `<p>ONE</p><noscript lang="fr">un</noscript><template lang="de"><p>TWO</p></template>`},
 	} {
