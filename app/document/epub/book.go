@@ -57,6 +57,9 @@ func open(a *archive.Archive) (*book, error) {
 	return list(a, opf)
 }
 
+// pageMedia is the media type of pages.
+const pageMedia = "application/xhtml+xml"
+
 // list reads the package document.
 func list(a *archive.Archive, opf string) (*book, error) {
 	type item struct{ name, media string }
@@ -64,7 +67,7 @@ func list(a *archive.Archive, opf string) (*book, error) {
 	byID := map[string]item{}
 	b := &book{parts: map[string]part{}}
 	add := func(i item) {
-		kinds := map[string]part{"application/xhtml+xml": text, "application/x-dtbncx+xml": labels}
+		kinds := map[string]part{pageMedia: text, "application/x-dtbncx+xml": labels}
 		if kind := kinds[i.media]; kind > 0 && b.parts[i.name] == 0 && a.Has(i.name) {
 			b.parts[i.name] = kind
 			b.order = append(b.order, i.name)
@@ -79,7 +82,11 @@ func list(a *archive.Archive, opf string) (*book, error) {
 				all = append(all, i)
 			}
 		case "itemref":
-			add(byID[t.Attribute("idref")])
+			i := byID[t.Attribute("idref")]
+			if i.media == "image/svg+xml" { // a page, not a picture in one
+				i.media = pageMedia
+			}
+			add(i)
 		}
 	})
 	for _, i := range all {

@@ -121,6 +121,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A page may be a drawing.
+func TestDrawnPages(t *testing.T) {
+	segments, out, err := rewrite(book(t, entry{Name: "a%20b/p.opf", Content: `<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="p" href="page.svg" media-type="image/svg+xml"/><item id="q" href="picture.svg" media-type="image/svg+xml"/></manifest><spine><itemref idref="p"/></spine></package>`},
+		entry{Name: "a%20b/page.svg", Content: `<svg><text>one</text></svg>`}, entry{Name: "a%20b/picture.svg", Content: `<svg><text>two</text></svg>`}), document.Options{}, upper)
+	require.NoError(t, err)
+	assert.Equal(t, "one", segments)
+	assert.Equal(t, `<svg><text>ONE</text></svg>`, contents(t, out)["a%20b/page.svg"])
+}
+
 func TestRefused(t *testing.T) {
 	encryption := func(algorithm string) entry {
 		return entry{Name: "META-INF/encryption.xml", Content: `<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container" xmlns:enc="http://www.w3.org/2001/04/xmlenc#"><enc:EncryptedData>` +
