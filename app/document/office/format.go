@@ -53,7 +53,12 @@ func (w *walker) numberFormat(format string) string {
 		const primary = 0x3FF
 		switch tag := part(4); {
 		case part(1) != "":
-			out.WriteString(`"` + w.formatText(part(1)) + `"`)
+			text := w.formatText(part(1))
+			if strings.Contains(text, `"`) {
+				w.looks.Check(w.options.Fits(fmt.Errorf("%w: a quotation mark ends the text of a format", markup.ErrLost)))
+				text = part(1)
+			}
+			out.WriteString(`"` + text + `"`)
 		case tag != "" && to.language != "" && !w.isForeign(tag):
 			out.WriteString("[$-" + to.language + "-" + to.region + "]")
 		case own != 0 && language&primary != 0 && (from == 0 || int(language)&primary == from&primary):
@@ -70,20 +75,19 @@ func (w *walker) numberFormat(format string) string {
 	return out.String()
 }
 
-// formatWord matches a word of a format that is no unit or currency.
-var formatWord = regexp.MustCompile(`\pL{4}|\pL{2} \pL{2}|\p{Lu}\p{Ll}{2}|^No$|[\p{Han}\p{Hangul}\p{Hiragana}\p{Katakana}]`)
+// formatWord matches a word of a format that is no unit or currency. Programs write formats of East Asian languages into any workbook.
+var (
+	formatWord    = regexp.MustCompile(`\pL{4}|\pL{2} \pL{2}|\p{Lu}\p{Ll}{2}|^No$`)
+	eastAsianWord = regexp.MustCompile(`[\p{Han}\p{Hangul}\p{Hiragana}\p{Katakana}]`)
+)
 
 // formatText translates a text in a format.
 func (w *walker) formatText(text string) string {
-	if !formatWord.MatchString(text) {
+	isEastAsian := eastAsianWord.MatchString(text)
+	if isEastAsian && w.to.source != "eastAsia" || !isEastAsian && !formatWord.MatchString(text) {
 		return text
 	}
-	translation := w.label(text)
-	if strings.Contains(translation, `"`) && !strings.Contains(text, `"`) {
-		w.looks.Check(w.options.Fits(markup.ErrLost))
-		return text
-	}
-	return translation
+	return w.label(text)
 }
 
 // formatted copies an element with a format of Excel.

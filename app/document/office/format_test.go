@@ -25,6 +25,8 @@ func TestNumberFormats(t *testing.T) {
 		{"en", "fr", `[>1]0" pieces";0" piece"`, `[>1]0" PIECES";0" PIECE"`},
 		{"en", "fr", `[=1]"Yes";"No"`, `[=1]"YES";"NO"`},
 		{"en", "fr", `0" kg" 0" EUR" "$"0 _"items_" \"items\"`, `0" kg" 0" EUR" "$"0 _"items_" \"items\"`},
+		{"en", "fr", `"上午/下午"hh"時"`, `"上午/下午"hh"時"`},
+		{"ja", "fr", `yyyy"ß年"`, `yyyy"SS年"`},
 		{"en", "fr", `0" quoted"`, `0" quoted"`},
 		{"en", "fr", `0" unit ` + strings.Repeat("ß", 200) + `"`, `0" unit ` + strings.Repeat("ß", 200) + `"`},
 	} {
