@@ -51,6 +51,19 @@ static inline uint32_t cut(const Int8Path *path, uint32_t four, int32_t step, co
   return four;
 }
 
+typedef int32_t Four __attribute__((vector_size(16), aligned(1), may_alias));
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+
+// pack_four packs the first `whole` steps, a multiple of four, of four rows: four steps at a time, each with a number of every row.
+static void pack_four(uint8_t *packed, const uint8_t *x, int64_t whole, int64_t depth, int64_t height, uint32_t flip) {
+  for (int64_t s = 0; s < whole; s += 4, x += 4 * STEP) {
+    Four a = *(const Four *)x, b = *(const Four *)(x + depth), c = *(const Four *)(x + 2 * depth), d = *(const Four *)(x + 3 * depth);
+    Four ab = SHUFFLE(a, b, 0, 4, 1, 5), cd = SHUFFLE(c, d, 0, 4, 1, 5), ab2 = SHUFFLE(a, b, 2, 6, 3, 7), cd2 = SHUFFLE(c, d, 2, 6, 3, 7);
+    Four steps[] = {SHUFFLE(ab, cd, 0, 1, 4, 5), SHUFFLE(ab, cd, 2, 3, 6, 7), SHUFFLE(ab2, cd2, 0, 1, 4, 5), SHUFFLE(ab2, cd2, 2, 3, 6, 7)};
+    for (int i = 0; i < 4; i++, packed += STEP * height) *(Four *)packed = steps[i] ^ (int32_t)flip;
+  }
+}
+
 static inline __attribute__((always_inline)) void pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth,
                                                        int64_t tile, const int bounded, const int with_sign) {
   int64_t tiles = int8_tiles(path, n), steps = (depth + STEP - 1) / STEP, whole = depth / STEP, height = height_of(tile, n, tiles);
@@ -60,10 +73,12 @@ static inline __attribute__((always_inline)) void pack(const Int8Path *path, uin
   packed += first * steps * STEP;
   for (int64_t r = first; r < first + height; r++, packed += STEP) {
     const uint8_t *row = x + r * depth;
-    uint8_t *out = packed;
     Int8Rest *rests = left.rests + r * steps;
     int64_t sum = -4 * 128 * steps;  // of x, if it is signed
-    for (int64_t s = 0; s < steps; s++, out += STEP * height) {
+    int64_t done = !bounded && r - first < height / 4 * 4 ? whole / 4 * 4 : 0;
+    if (done && (r - first) % 4 == 0) pack_four(packed, row, done, depth, height, flip);
+    uint8_t *out = packed + done * STEP * height;
+    for (int64_t s = done; s < steps; s++, out += STEP * height) {
       uint32_t four = flip;  // if there are no more inputs
       memcpy(&four, row + s * STEP, s < whole ? STEP : depth % STEP);
       uint32_t sums = sums_of(four);
