@@ -22,7 +22,7 @@ enum { FEW = 4 };
 typedef struct {
   const uint8_t *bits;  // a bit for each output
   int64_t excluded;     // number of outputs that are not allowed
-  int32_t *tokens;      // of allowed outputs in panels with FEW
+  int32_t *tokens;      // [few]: of allowed outputs in panels with FEW
   int64_t few;          // number of these tokens
 } Mask;
 
@@ -35,7 +35,6 @@ typedef struct {
   _Atomic float least;  // lower logits are not among the best
   Mask *mask;           // null: all outputs are allowed
   ExpSum *samples;      // [h->samples]: of sampled panels, or of no output
-  float *few;           // [mask->few]: logits
 } HeadRow;
 
 typedef struct {
@@ -99,14 +98,15 @@ static int is_sample(const Head *h, const uint8_t *bits, int64_t panel) {
   return h->samples && panel % h->stride == h->stride / 2 && (panel + 1) * PANEL <= h->vocab && !bits_of(h, bits, panel);
 }
 
-// choose marks the panels, of `panels`, that a mask wants, and counts its outputs. With tokens it writes them, too.
+// choose marks the panels, of `panels`, that a mask wants, and finds its tokens.
 static void choose(const Head *h, Mask *m, uint8_t *wanted, int64_t panels) {
-  m->excluded = h->vocab, m->few = 0;
+  m->excluded = h->vocab;
   for (int64_t p = 0; p < panels; p++) {
     uint64_t four = 0;
-    if (p % 4 == 0 && 2 * p + 8 <= h->bytes) {
+    if (p % 4 == 0 && (p + 4) * PANEL <= h->vocab) {
       memcpy(&four, m->bits + 2 * p, sizeof four);
-      if (!four) {  // as in most of a vocabulary
+      if (!four || !~four) {  // as most of a vocabulary
+        if (four) memset(wanted + p, 1, 4), m->excluded -= 4 * PANEL;
         p += 3;
         continue;
       }
@@ -118,10 +118,7 @@ static void choose(const Head *h, Mask *m, uint8_t *wanted, int64_t panels) {
       continue;
     }
     for (int i = 0; i < PANEL; i++)
-      if (bits >> i & 1) {
-        if (m->tokens) m->tokens[m->few] = h->order[p * PANEL + i];
-        m->few++;
-      }
+      if (bits >> i & 1) m->tokens[m->few++] = h->order[p * PANEL + i];
   }
   for (int64_t i = 0; i < h->samples; i++) {
     int64_t panel = i * h->stride + h->stride / 2;
@@ -177,27 +174,26 @@ static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n
   }
 }
 
-// add_few adds the outputs of Mask.tokens to the candidates, and returns lse with theirs.
-static float add_few(const Head *h, int64_t r, float lse) {
+// add_few adds the outputs of Mask.tokens to the candidates, and returns lse with theirs. few has room for their logits.
+static float add_few(const Head *h, int64_t r, float *few, float lse) {
   HeadRow *row = h->rows + r;
   int64_t n = row->mask->few;
   if (n == 0) return lse;
   for (int64_t i = 0; i < n; i++)
     if (row->mask->tokens[i] < 0 || row->mask->tokens[i] >= h->vocab) return NAN;  // the order is damaged
   float scale = scale_of(h, r) > 0 ? scale_of(h, r) : 1;
-  kernels->table_logits(row->few, row->mask->tokens, n, h->x + r * h->width, h->table, h->width);
-  ExpSum sums[2] = {{lse, 1}, kernels->exp_sum(row->few, 1, n)};
-  for (int64_t i = 0; i < n; i++) row->few[i] /= scale;
-  row->count = kernels->add_candidates(row->best, row->count, h->proposed, row->few, row->mask->tokens, 0, n);
+  kernels->table_logits(few, row->mask->tokens, n, h->x + r * h->width, h->table, h->width);
+  ExpSum sums[2] = {{lse, 1}, kernels->exp_sum(few, 1, n)};
+  for (int64_t i = 0; i < n; i++) few[i] /= scale;
+  row->count = kernels->add_candidates(row->best, row->count, h->proposed, few, row->mask->tokens, 0, n);
   return kernels->log_sum_exp(sums, 2);
 }
 
 static void head_row(Task *t, int64_t r, void *scratch) {
   const Head *h = t->arguments;
   HeadRow *row = h->rows + r;
-  (void)scratch;
   h->lse[r] = kernels->log_sum_exp(h->sums + r * h->parts, h->parts);
-  if (row->mask) h->lse[r] = add_few(h, r, h->lse[r]);
+  if (row->mask) h->lse[r] = add_few(h, r, scratch, h->lse[r]);
   // The value in place of a candidate: logits are NaN, or fewer tokens are allowed than wanted.
   Candidate none = {row->mask ? never : NAN, 0};
   while (row->mask && row->count > 0 && row->best[row->count - 1].logit <= never) row->count--;
@@ -216,35 +212,24 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   }
 }
 
-// mask_rows gives rows their masks and marks the wanted panels. It returns memory to free, or null without memory.
-static void *mask_rows(Head *h, int64_t rows, uint8_t *wanted, int64_t panels) {
-  int64_t sentence = -1, tokens = 0, logits = 0;
+// mask_rows gives rows their masks, marks the wanted panels, and returns the most tokens of a mask. tokens has room for FEW - 1 in
+// each panel of each sentence.
+static int64_t mask_rows(Head *h, int64_t rows, uint8_t *wanted, int64_t panels, int32_t *tokens) {
+  int64_t sentence = -1, most = 0;
   memset(wanted, 0, panels);
   for (int64_t r = 0; r < rows; r++) {
     int64_t s = sentence < 0 || h->wanted[r] < h->groups[sentence] ? 0 : sentence;
     while (s + 1 < h->sentences && h->groups[s + 1] <= h->wanted[r]) s++;
     Mask *m = h->masks + s;
     if (s != sentence) {
-      *m = (Mask){.bits = h->allowed + h->slots[s] * h->bytes};
+      *m = (Mask){.bits = h->allowed + h->slots[s] * h->bytes, .tokens = tokens + s * panels * (FEW - 1)};
       choose(h, m, wanted, panels);
-      tokens += m->few;
+      most = m->few > most ? m->few : most;
     }
-    sentence = s, logits += m->few;
+    sentence = s;
     h->rows[r].mask = m;
   }
-  char *memory = malloc(tokens * sizeof(int32_t) + logits * sizeof(float) + 1);
-  if (!memory) return NULL;
-  int32_t *list = (int32_t *)(memory + logits * sizeof(float));
-  float *few = (float *)memory;
-  for (int64_t r = 0; r < rows; r++) {
-    Mask *m = h->rows[r].mask;
-    if (m->few > 0 && !m->tokens) {
-      m->tokens = list, list += m->few;
-      choose(h, m, wanted, panels);
-    }
-    h->rows[r].few = few, few += m->few;
-  }
-  return memory;
+  return most;
 }
 
 // head_run computes a head. Its rows begin empty.
@@ -256,25 +241,24 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
   }
   size_t best = p->rows * h->proposed * sizeof(Candidate), sums = p->rows * (h->parts + h->samples) * sizeof(ExpSum);
   size_t rest = p->rows * sizeof(HeadRow), masks = h->allowed ? h->sentences * sizeof(Mask) : 0;
-  char *memory = malloc(best + sums + rest + masks + panels), *few = NULL;
+  size_t tokens = h->samples ? h->sentences * panels * (FEW - 1) * sizeof(int32_t) : 0;
+  char *memory = malloc(best + sums + rest + masks + tokens + panels);
   if (!memory) return fail(c.api, ORT_FAIL, "out of memory");
   h->rows = (HeadRow *)(memory + best + sums), h->sums = (ExpSum *)(memory + best), h->masks = (Mask *)(memory + best + sums + rest);
   for (int64_t r = 0; r < p->rows; r++) {
     h->rows[r] = (HeadRow){.best = (Candidate *)memory + r * h->proposed, .least = -INFINITY, .samples = h->sums + p->rows * h->parts + r * h->samples};
     pthread_mutex_init(&h->rows[r].lock, NULL);
   }
-  OrtStatus *status = NULL;
+  Task rows = {.item = head_row, .items = p->rows, .arguments = h};
   if (h->allowed) {
     for (int64_t i = 0; i < p->rows * (h->parts + h->samples); i++) h->sums[i] = (ExpSum){never, 0};
-    p->wanted = (uint8_t *)memory + best + sums + rest + masks;
-    few = mask_rows(h, p->rows, (uint8_t *)memory + best + sums + rest + masks, panels);
-    if (!few) status = fail(c.api, ORT_FAIL, "out of memory");
+    uint8_t *wanted = (uint8_t *)memory + best + sums + rest + masks + tokens;
+    p->wanted = wanted;
+    rows.scratch = mask_rows(h, p->rows, wanted, panels, (int32_t *)(memory + best + sums + rest + masks)) * sizeof(float);
   }
-  Task rows = {.item = head_row, .items = p->rows, .arguments = h};
-  if (!status) status = int8_run(c, p);
+  OrtStatus *status = int8_run(c, p);
   if (!status) status = run(c, &rows, p->rows * (h->parts + h->proposed * h->width));
   for (int64_t r = 0; r < p->rows; r++) pthread_mutex_destroy(&h->rows[r].lock);
-  free(few);
   free(memory);
   return status;
 }
