@@ -256,6 +256,8 @@ INLINE void spread_bias(float *out, Heads h, int64_t head, int64_t length) {
   }
 }
 
+enum { ABREAST = NATIVE == 16 ? QUERIES : 6 };  // queries whose sums fit into registers
+
 // self_attend_rows is self_attend for n tokens from t on, once keys and values are in place.
 INLINE void self_attend_rows(Product product, Heads h, int64_t head, int64_t first, int64_t length, float *out, const float *keys,
                              const float *values, float *scores, int64_t t, int64_t n) {
@@ -268,7 +270,7 @@ INLINE void self_attend_rows(Product product, Heads h, int64_t head, int64_t fir
     for (int64_t i = 0; i < dim; i++) query[r * wide + i] *= h.scale;
   }
   for (int64_t c = 0; c < columns; c += LANES) {
-    vf s[QUERIES][PARTS] = {};
+    vf s[ABREAST][PARTS] = {};
     for (int64_t i = 0; i < dim; i++)
       for (int64_t r = 0; r < n; r++) EACH_PART s[r][p] += load(keys + i * columns + c + p * NATIVE) * query[r * wide + i];
     for (int64_t r = 0; h.bias && r < n; r++) EACH_PART s[r][p] += load(biases + c - (t + r) + length - 1 + p * NATIVE);
@@ -276,7 +278,7 @@ INLINE void self_attend_rows(Product product, Heads h, int64_t head, int64_t fir
   }
   for (int64_t r = 0; r < n; r++) softmax(scores + r * columns, length);
   for (int64_t c = 0; c < wide; c += LANES) {
-    vf s[QUERIES][PARTS] = {};
+    vf s[ABREAST][PARTS] = {};
     for (int64_t k = 0; k < length; k++)
       for (int64_t r = 0; r < n; r++) EACH_PART s[r][p] += load(values + k * wide + c + p * NATIVE) * scores[r * columns + k];
     int64_t size = (dim - c < LANES ? dim - c : LANES) * sizeof(float);
@@ -300,8 +302,8 @@ static void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t
     linear(values + t * wide, acc + 2 * width, scale, bias + 2 * width, dim);
   }
   int64_t t = 0;
-  for (; t + QUERIES <= length; t += QUERIES)
-    self_attend_rows(p, h, head, first, length, out, keys, values, scores, t, QUERIES);
+  for (; t + ABREAST <= length; t += ABREAST)
+    self_attend_rows(p, h, head, first, length, out, keys, values, scores, t, ABREAST);
   for (; t < length; t++) self_attend_rows(p, h, head, first, length, out, keys, values, scores, t, 1);
 }
 

@@ -85,7 +85,7 @@ typedef struct {
   // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, with scale the largest magnitude. With an alpha other than
   // 0, x ≈ (q - 127)/alpha, larger numbers are clamped, and scale is 1.
   void (*quantize_row)(uint8_t *q, float *scale, const float *x, int64_t n, float alpha);
-  // relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch has n floats.
+  // relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch has room for padded(n) floats.
   void (*relu_quantize_row)(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha);
   // ssru_row is a step of a simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back") for row r of
   // a product [rows, 2·n], candidates and gates: it writes the state σ(gate)·before + (1 - σ(gate))·candidate and y = max(0,
@@ -145,7 +145,7 @@ enum {
   LANES = 16,   // of the kernels' sums
   BLOCK = 256,  // logits that best_candidates searches together
   CORRECTED = 9,  // candidates in rescore's sum: as many as an 8-bit head proposes for k = 1, since k is that of all rows of a step
-  QUERIES = 6,  // of self_attend that pass over keys and values together
+  QUERIES = 8,  // of self_attend that pass over keys and values together, at most
 };
 static inline int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 static inline int64_t attend_scratch(int64_t n, int64_t longest) { return n * longest * LANES; }

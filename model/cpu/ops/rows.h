@@ -63,35 +63,27 @@ static void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, fl
     to_bytes(q, x, 127 / *scale, 128, n, 0);
 }
 
+// activate returns an activation function of up to NATIVE numbers; lanes beyond n are 0.
+INLINE vf activate(const float *acc, float scale, const float *bias, Activation activation, int64_t n) {
+  return vactivate(load_some(acc, n) * scale + load_some(bias, n), activation);
+}
+
 static void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha) {
   const float *acc = p.acc + r * n;
   float s = p.scale ? p.scale[r] : 1;
   vf m = {}, zeros = {};
-  int64_t i = 0;
-  for (; i + NATIVE <= n; i += NATIVE) {
-    vf v = load(acc + i) * s + load(p.bias + i);
+  for (int64_t i = 0; i < n; i += NATIVE) {  // scratch has room for whole vectors
+    vf v = activate(acc + i, s, p.bias + i, NO_ACTIVATION, n - i);
     zeros += v * 0;
     v = vmax(v, (vf){});
     m = vmax(m, v);
     store(scratch + i, v);
   }
-  float peak = largest(m), zero = sum_of_zeros(zeros);
-  for (; i < n; i++) {
-    float v = acc[i] * s + p.bias[i];
-    zero += v * 0;
-    scratch[i] = v > 0 ? v : 0;
-    peak = scratch[i] > peak ? scratch[i] : peak;
-  }
-  *scale = scale_of(alpha ? 1 : peak, zero);
+  *scale = scale_of(alpha ? 1 : largest(m), sum_of_zeros(zeros));
   if (alpha)
     to_bytes(q, scratch, alpha, 127, n, 1);
   else
     to_bytes(q, scratch, 255 / *scale, 0, n, 0);
-}
-
-// activate returns an activation function of up to NATIVE numbers; lanes beyond n are 0.
-INLINE vf activate(const float *acc, float scale, const float *bias, Activation activation, int64_t n) {
-  return vactivate(load_some(acc, n) * scale + load_some(bias, n), activation);
 }
 
 static void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n) {
@@ -205,16 +197,21 @@ static void add_norm_row(float *total, float *y, const float *x, Product p, int6
 static void to_floats(float *out, int64_t stride, const int32_t *sums, int64_t rows, const Int8Rows *x, const Int8Matrix *m,
                       int64_t c, int64_t n) {
   int32_t zero = x->path->zero - x->zero;
-  for (int64_t r = 0; r < rows; r++, out += stride, sums += 3 * PANEL) {
-    int64_t i = 0;
-    for (; i + NATIVE <= n; i += NATIVE) {
-      vi v, correction;
-      memcpy(&v, sums + i, sizeof v);
-      memcpy(&correction, m->sums + c + i, sizeof correction);
-      store(out + i, __builtin_convertvector(v + zero * correction, vf) * (load(m->scale + c + i) * x->unit));
+  int64_t i = 0;
+  for (; i + NATIVE <= n; i += NATIVE) {
+    vi correction;
+    memcpy(&correction, m->sums + c + i, sizeof correction);
+    vf factor = load(m->scale + c + i) * x->unit;
+    correction *= zero;
+    for (int64_t r = 0; r < rows; r++) {
+      vi v;
+      memcpy(&v, sums + r * 3 * PANEL + i, sizeof v);
+      store(out + r * stride + i, __builtin_convertvector(v + correction, vf) * factor);
     }
-    for (; i < n; i++) out[i] = (float)(sums[i] + zero * m->sums[c + i]) * (m->scale[c + i] * x->unit);
   }
+  for (; i < n; i++)
+    for (int64_t r = 0; r < rows; r++)
+      out[r * stride + i] = (float)(sums[r * 3 * PANEL + i] + zero * m->sums[c + i]) * (m->scale[c + i] * x->unit);
 }
 
 #endif

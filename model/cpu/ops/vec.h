@@ -158,7 +158,7 @@ INLINE uint16_t float_to_half(float x) {
 INLINE vf vexp(vf x) {
   const float magic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer
   vi tiny = x < -87.0f;
-  x = pick(tiny, splat(-87.0f), x);
+  x = vmax(splat(-87.0f), x);
   vf n = x * 1.44269504088896341f + magic;
   vi exponent = (vi)n << 23;
   n -= magic;
