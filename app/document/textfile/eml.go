@@ -225,7 +225,7 @@ func (m *mailBody) lines(p *pass) {
 		return html.UnescapeString(translation), err
 	}
 	isFlowed, width := strings.EqualFold(m.parameters["format"], "flowed"), 0
-	isDeleted := isFlowed && strings.EqualFold(m.parameters["delsp"], "yes") // the space at the end of a line
+	isDeleted := isFlowed && strings.EqualFold(m.parameters["delsp"], "yes") // the space at the end of a line: lines are not wrapped again
 	lines := p.linesOf("\n")
 	for _, l := range lines {
 		width = max(width, utf8.RuneCountInString(strings.TrimRight(p.in(l), " \r")))
@@ -246,19 +246,11 @@ func (m *mailBody) lines(p *pass) {
 		if goesOn && text != "" && next != "" {
 			continue
 		}
-		w := wrap.Of(p.looks, p.text, run)
-		p.paragraph(w, func(text string) string {
-			rows := w.Fill(p.looks, text, false, nil)
-			if !isDeleted {
-				return strings.Join(rows, w.Between)
-			}
-			for i := range len(rows) - 1 {
-				if !wrap.WithoutSpace(rows[i], rows[i+1]) {
-					rows[i] += " "
-				}
-			}
-			return strings.Join(rows, " "+strings.TrimLeft(w.Between, " "))
-		})
+		if isDeleted {
+			p.paragraph(wrap.Of(p.looks, p.text, run), func(text string) string { return text })
+		} else {
+			p.wrapped(run)
+		}
 		run = run[:0]
 	}
 }

@@ -68,13 +68,13 @@ func TestMails(t *testing.T) {
 	}
 }
 
-// A mail whose reader drops the space at the end of a wrapped line has two of them between words.
+// A text whose reader drops the space at the end of a wrapped line is not wrapped again.
 func TestDroppedSpaces(t *testing.T) {
 	const head = "Subject: x\nContent-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\nContent-Transfer-Encoding: 8bit\n\n"
 	for _, c := range []struct{ text, translation, want string }{
-		{"これは文です \n長い文です。\n", "one two three", "one  \ntwo  \nthree\n"},
+		{"これは文です \n長い文です。\n", "one two three", "one two three\n"},
 		{"one two  \nthree four\n", "これは長い文です。", "これは長い文です。\n"},
-		{"one two  \nthree four\n", "five six seven", "five six  \nseven\n"},
+		{"one two  \nthree four\n", "five six seven", "five six seven\n"},
 	} {
 		got, err := rewritten(t, kindNamed(t, "eml"), head+c.text, document.Options{}, func(string) string { return c.translation })
 		require.NoError(t, err)

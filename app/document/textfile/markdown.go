@@ -60,20 +60,20 @@ func markdownBlocks(m *markdownFile) {
 
 // html translates a block of HTML whose lines have no marks before them. Its attributes are translated on request, like Markdown's.
 func (m *markdownFile) html(n *ast.HTMLBlock) {
-	list := n.Lines().Sliced(0, n.Lines().Len())
+	start := m.body + n.Lines().At(0).Start
+	var raw strings.Builder
+	for i := range n.Lines().Len() {
+		raw.WriteString(m.raw(n.Lines().At(i)))
+	}
 	if n.HasClosure() {
-		list = append(list, n.ClosureLine)
+		raw.WriteString(m.raw(n.ClosureLine))
 	}
-	start, end, length := m.body+list[0].Start, m.body+list[len(list)-1].Stop, 0
-	for _, l := range list {
-		length += l.Stop - l.Start
-	}
-	if length != end-start {
+	if !strings.HasPrefix(m.text[start:], raw.String()) {
 		return
 	}
 	m.formatter, m.isPage = htmlText, true
-	if out := m.within(m.text[start:end], htmlUnits); out != m.text[start:end] {
-		m.replace(start, end, out)
+	if out := m.within(raw.String(), htmlUnits); out != raw.String() {
+		m.replace(start, start+raw.Len(), out)
 	}
 	m.formatter, m.isPage = markdownText, false
 }

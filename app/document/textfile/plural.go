@@ -197,30 +197,32 @@ func (f *forms) in(to, text string) string {
 	return out.String() + text[f.list[len(f.list)-1].end:]
 }
 
-// numbered returns the forms key and key_plural of i18next 3 for a language: a language with other than two forms has key_0, key_1 and
-// so on beside the key.
+// numbered returns the forms key and key_plural of i18next 3 for a language: with other than two forms, key_0, key_1 and so on beside
+// the key.
 func (f *forms) numbered(to, text string) string {
-	rule, isOther := numberedRules[language.Base(to)]
-	if known := readRule(ruleOf(to), to); known != nil && !isOther {
-		rule = *known
+	rule := readRule(ruleOf(to), to)
+	if own, ok := numberedRules[language.Base(to)]; ok {
+		rule = &own
 	}
-	one, between, other := text[:f.list[0].end], text[f.list[0].end:f.list[1].start], text[f.list[1].start:f.list[1].end]
-	name := strings.Index(other, `_plural"`)
-	values := [2]string{one[f.list[0].start+name:], other[name+len("_plural"):]}
-	if rule.forms == 2 && !rule.ofSingular(0, values[0], values[1]) {
-		return one[:f.list[0].start+name] + values[1] + text[f.list[0].end:]
-	}
-	if rule.forms == 0 || rule.forms == 2 {
+	if rule == nil {
 		return text
 	}
-	for i := range rule.forms {
-		value := values[1]
-		if rule.ofSingular(i, values[0], values[1]) {
-			value = values[0]
+	out, other := text[:f.list[0].end], text[f.list[1].start:f.list[1].end]
+	name := strings.Index(other, `_plural"`)
+	singular, plural := out[f.list[0].start+name:], other[name+len("_plural"):]
+	form := func(i int) string {
+		if rule.ofSingular(i, singular, plural) {
+			return singular
 		}
-		one += fmt.Sprintf("%s%s_%d%s", between, other[:name], i, value)
+		return plural
 	}
-	return one + text[f.list[1].end:]
+	if rule.forms == 2 {
+		return out[:f.list[0].start+name] + form(0) + text[f.list[0].end:]
+	}
+	for i := range rule.forms {
+		out += fmt.Sprintf("%s%s_%d%s", text[f.list[0].end:f.list[1].start], other[:name], i, form(i))
+	}
+	return out + text[f.list[1].end:]
 }
 
 // numberedRules are the rules of i18next 3 that are not gettext's.

@@ -159,38 +159,29 @@ func (t *table) header() bool {
 // languages finds the columns of a table that has a key, texts by language and notes, and reports whether it is one.
 func (t *table) languages(names []string) bool {
 	from, to := 0, 0
-	for i, name := range names {
-		_, isLanguage := language.NameOf(language.LocaleOf(name).Language)
-		switch {
-		case i == 0:
-			isLanguage = columnName.MatchString(strings.ToLower(name))
-		case t.options.From != "" && language.Same(name, t.options.From):
-			from = i + 1
-		case t.options.To != "" && language.Same(name, t.options.To):
-			to = i + 1
+	for i, name := range names[1:] {
+		if language.Same(name, t.options.From) {
+			from = i + 2
+		} else if language.Same(name, t.options.To) {
+			to = i + 2
 		}
-		if !isLanguage && !noteName.MatchString(name) {
+		if _, ok := language.NameOf(language.LocaleOf(name).Language); !ok && !noteName.MatchString(name) {
 			return false
 		}
 	}
-	if from > 0 {
-		t.from, t.to = from, cmp.Or(to, from)
-	}
+	t.from, t.to = from, cmp.Or(to, from)
 	return from > 0
 }
 
 // translation translates the text of the source in a row into the column of the target, if that is empty, or else in place.
 func (t *table) translation(isHead bool) {
-	var source, target cell
+	cells := map[int]cell{}
 	t.row(func(column int, c cell) {
-		t.looks.Check(c.fault)
-		if column == t.from {
-			source = c
-		}
-		if column == t.to {
-			target = c
+		if t.looks.Check(c.fault); column == t.from || column == t.to {
+			cells[column] = c
 		}
 	})
+	source, target := cells[t.from], cells[t.to]
 	switch {
 	case isHead && t.from == t.to:
 		t.replace(source.start, source.end, t.encode(source, t.options.To))
