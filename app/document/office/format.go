@@ -102,6 +102,17 @@ func (w *walker) odfFormatText(start xmlpart.Token, out sink) {
 	w.texted(out, w.formatText)
 }
 
+// dateLanguage copies the language of dates that a content control of Word or a field of a slide shows.
+func (w *walker) dateLanguage(start xmlpart.Token, out sink) {
+	start.Raw = []byte(w.shownTag(start, []string{"val", "lang"}, func(code string) string {
+		if w.to.language == "" || w.isForeign(code) {
+			return code
+		}
+		return w.to.language + "-" + w.to.region
+	}))
+	w.inner(start, out)
+}
+
 // odfDates copies a format of dates or times of OpenDocument, whose names get the target's language.
 func (w *walker) odfDates(start xmlpart.Token, out sink) {
 	if code := start.Attribute("language"); w.to.language != "" && code != "" && !w.isForeign(code) && start.Attribute("rfc-language-tag") == "" {

@@ -9,7 +9,7 @@ import (
 
 // The grammars of parts.
 var (
-	drawingGrammar = each("a", "p", (*walker).drawingParagraph).with(alternatives, levelGrammar).withLabels("a", drawingLabels)
+	drawingGrammar = each("a", "p", (*walker).drawingParagraph).with(each("a", "fld", inside(each("a", "rPr", (*walker).dateLanguage))), alternatives, levelGrammar).withLabels("a", drawingLabels)
 	// levelGrammar is the grammar of lists of styles, and of tables, which have a direction likewise.
 	levelGrammar = each("a", "defPPr lvl1pPr lvl2pPr lvl3pPr lvl4pPr lvl5pPr lvl6pPr lvl7pPr lvl8pPr lvl9pPr tblPr", (*walker).drawingLevel)
 
@@ -20,6 +20,7 @@ var (
 		named("w", "sdtPr"):     (*walker).contentControl,
 		named("w", "instrText"): (*walker).fieldCode,
 		named("w", "altChunk"):  (*walker).embedded,
+		named("w", "lid"):       (*walker).dateLanguage,
 		named("a", "p"):         (*walker).drawingParagraph,
 	}.with(alternatives).withLabels("w", wordLabels).withLabels("v", map[string][]string{"textpath": {"string"}})
 	// wordStylesGrammar is the grammar of Word's styles, which declare the language of text.
