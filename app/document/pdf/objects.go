@@ -20,6 +20,7 @@ type objects struct {
 	trailer  dict
 	start    int  // of the last table
 	isStream bool // the last table is a stream
+	key      *key // nil if the document is not encrypted
 	packs    map[int]*pack
 }
 
@@ -48,6 +49,9 @@ const (
 func parseObjects(data []byte, memory *memory) (*objects, error) {
 	o := &objects{memory: memory, data: data, places: map[int]place{}, packs: map[int]*pack{}}
 	err := o.tables()
+	if err == nil {
+		err = o.unlock()
+	}
 	if err == nil && o.dict(o.dict(o.trailer.get("Root")).get("Pages")) == nil {
 		err = errUnreadable
 	}
@@ -58,16 +62,18 @@ func parseObjects(data []byte, memory *memory) (*objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	if encrypt := o.trailer.get("Encrypt"); encrypt != nil || isDamaged {
-		var k *key
-		if encrypt != nil {
-			if k, err = newKey(o, o.dict(encrypt)); err != nil {
-				return nil, err
-			}
-		}
-		o = o.plain(k)
+	if o.key != nil || isDamaged {
+		o = o.plain()
 	}
 	return o, nil
+}
+
+// unlock sets the key of an encrypted document.
+func (o *objects) unlock() (err error) {
+	if encrypt := o.trailer.get("Encrypt"); encrypt != nil {
+		o.key, err = newKey(o, o.dict(encrypt))
+	}
+	return err
 }
 
 // tables reads the tables of the document, from the last one to the first.
@@ -146,7 +152,10 @@ func (o *objects) tableStream(at int) (dict, error) {
 		return nil, errUnreadable
 	}
 	d := parseDict(l.next())
-	data, err := o.streamAt(d, l)
+	data, err := o.raw(d, l)
+	if err == nil {
+		data, err = o.decoded(d, data)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +233,9 @@ func (o *objects) search() error {
 		if d := parseDict(l.next()); d.get("Root") != nil {
 			o.trailer = d
 		}
+	}
+	if err := o.unlock(); err != nil {
+		return err
 	}
 	for _, n := range packs {
 		for inner := range o.pack(n).offsets {
@@ -337,16 +349,18 @@ func (o *objects) stream(value []byte) (dict, []byte, error) {
 	if d == nil {
 		return nil, nil, errUnreadable
 	}
-	data, err := o.streamAt(d, l)
+	data, err := o.raw(d, l)
+	if err == nil {
+		if n := reference(value); o.key != nil {
+			data = o.key.decrypt(n, o.places[n].generation, data, false)
+		}
+		data, err = o.decoded(d, data)
+	}
 	return d, data, err
 }
 
-// streamAt returns the decoded data of a stream whose dictionary has been read.
-func (o *objects) streamAt(d dict, l lexer) ([]byte, error) {
-	data, err := o.raw(d, l)
-	if err != nil {
-		return nil, err
-	}
+// decoded returns the data of a stream, decoded.
+func (o *objects) decoded(d dict, data []byte) (_ []byte, err error) {
 	filters, _ := o.get(d.get("Filter"))
 	parameters, _ := o.get(d.get("DecodeParms"))
 	all := elements(parameters)
@@ -386,7 +400,7 @@ func (o *objects) raw(d dict, l lexer) ([]byte, error) {
 }
 
 // plain returns a copy of a document with a plain table, neither encrypted nor with objects in streams.
-func (o *objects) plain(k *key) *objects {
+func (o *objects) plain() *objects {
 	to := &objects{memory: o.memory, places: map[int]place{}, packs: map[int]*pack{}}
 	var out bytes.Buffer
 	a := &appendix{memory: o.memory, out: &out, offsets: map[int]place{}}
@@ -404,7 +418,7 @@ func (o *objects) plain(k *key) *objects {
 			continue
 		}
 		data, err := o.raw(d, l)
-		if k != nil && !isPacked && (k.hasMetadata || string(d.get("Type")) != "/Metadata") {
+		if k := o.key; k != nil && !isPacked && (k.hasMetadata || string(d.get("Type")) != "/Metadata") {
 			value = k.strings(n, generation, value)
 			data = k.decrypt(n, generation, data, false)
 		}

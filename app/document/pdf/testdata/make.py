@@ -84,6 +84,7 @@ def locked():
     with pikepdf.open("columns.pdf") as pdf:
         pdf.save("password.pdf", encryption=pikepdf.Encryption(user="secret", owner="secret"))
         pdf.save("owner.pdf", encryption=pikepdf.Encryption(user="", owner="secret", allow=pikepdf.Permissions(modify_other=True)))
+        pdf.save("owner-objects.pdf", encryption=pikepdf.Encryption(user="", owner="secret"), object_stream_mode=pikepdf.ObjectStreamMode.generate)
 
 
 def right_to_left():
