@@ -134,12 +134,11 @@ const bandHeight = 12
 func inRow(row []*span, s *span) bool {
 	first := row[0]
 	up := s.y - first.y
-	if s.size > 0.8*first.size && (s.size > 0.92*first.size || math.Abs(up) < 0.2*first.size) {
-		return math.Abs(up) < 0.2*first.size
-	}
 	switch {
+	case s.size > 0.8*first.size && math.Abs(up) < 0.2*first.size:
+		return true
 	case s.size > 0.8*first.size: // perhaps a note's mark
-		return up > 0 && up < 0.6*first.size && utf8.RuneCountInString(s.text) <= 3 && slices.ContainsFunc(row, func(o *span) bool {
+		return up > -0.35*first.size && up < 0.6*first.size && utf8.RuneCountInString(s.text) <= 3 && slices.ContainsFunc(row, func(o *span) bool {
 			return math.Abs(s.x0-o.x1) < 0.25*o.size
 		})
 	case math.Abs(up) < 0.05*first.size:
@@ -181,7 +180,7 @@ func (p *page) join(lines []*line) []*block {
 		var found *block
 		open = slices.DeleteFunc(open, func(b *block) bool { return b.last().y-l.y > 3*max(b.size, l.size) })
 		for _, b := range slices.Backward(open) {
-			if b.continues(l) && !p.isRuled(b.last(), l) && (found == nil || b.last().y < found.last().y) {
+			if b.continues(l) && !p.isRuled(b.last(), l) && (found == nil || b.last().y < found.last().y) && !slices.ContainsFunc(open, func(o *block) bool { return o.isBetween(b.last(), l) }) {
 				found = b
 			}
 		}
@@ -196,6 +195,13 @@ func (p *page) join(lines []*line) []*block {
 		found.left, found.right = min(found.left, l.x0), max(found.right, l.x1)
 	}
 	return blocks
+}
+
+// isBetween reports whether the last line of a block is between two lines.
+func (b *block) isBetween(above, below *line) bool {
+	l := b.last()
+	overlaps := func(o *line) bool { return min(l.x1, o.x1)-max(l.x0, o.x0) > 0.3*l.size }
+	return l.size > 0.7*below.size && l.y < above.y-0.5*l.size && l.y > below.y+0.5*l.size && overlaps(above) && overlaps(below)
 }
 
 // measure sets the distances between lines of one size with the same left edge.
@@ -226,7 +232,7 @@ func (b *block) continues(l *line) bool {
 	switch {
 	case last.isBullet || l.isBullet || l.isItem || last.isEntry, itemStart.MatchString(l.text):
 		return false
-	case math.Abs(l.size-b.size) > 0.1*b.size, down < 0.6*b.size, down > 1.9*b.size && (down > 2.5*b.size || endsSentence.MatchString(last.text)):
+	case math.Abs(l.size-b.size) > 0.1*b.size, down < 0.6*b.size, down > 1.9*b.size && (down > 2.5*b.size || len(last.text) <= shortCell || endsSentence.MatchString(last.text)):
 		return false
 	case len(b.lines) > 1 && math.Abs(down-b.leading) > 0.15*b.size && !(down > b.leading && down < b.leading+0.5*b.size && (l.hasRaised() || last.hasRaised())):
 		return false
@@ -283,7 +289,7 @@ var endsSentence = regexp.MustCompile(`[.!?:;…。！？]["'”’»)\]]*$`)
 
 // raises reports whether a text of a line is a superscript.
 func (l *line) raises(s *span) bool {
-	return s.font.raised || s.size < 0.92*l.size && s.y > l.y+0.15*l.size
+	return s.font.raised || s.y > l.y+0.15*l.size && (s.size < 0.92*l.size || noteMark.MatchString(s.text))
 }
 
 // hasRaised reports whether a line has superscripts or subscripts, which may set it apart.

@@ -226,10 +226,10 @@ func (o *objects) drawn(f *lettering, d dict) {
 	box := numbers(d.get("FontBBox"))
 	isDown := len(box) == 4 && box[1]+box[3] < 0
 	f.isMirrored = (m[0]*m[3]-m[1]*m[2] < 0) != isDown
-	if math.Abs(m[3]) < 0.0005 || math.Abs(m[3]) > 0.002 {
+	if math.Abs(m[3]) < 0.0004 || math.Abs(m[3]) > 0.002 {
 		f.em = 0.01
-		if len(box) == 4 && box[3] > box[1] {
-			f.em = (box[3] - box[1]) * math.Abs(m[3])
+		if len(box) == 4 && box[3] != box[1] {
+			f.em = math.Abs((box[3] - box[1]) * m[3])
 		}
 	}
 }

@@ -66,9 +66,11 @@ func TestBlocks(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got, name)
 	}
-	got, err := texts(t.Context(), fixture(t, "owner"))
-	require.NoError(t, err, "who may read it needs no password")
-	assert.Equal(t, blocks["columns"], got)
+	for _, name := range []string{"owner", "owner-objects"} {
+		got, err := texts(t.Context(), fixture(t, name))
+		require.NoError(t, err, "who may read it needs no password: %s", name)
+		assert.Equal(t, blocks["columns"], got, name)
+	}
 }
 
 // Texts from right to left have their letters, brackets and numbers in the order in which they are read, also those of glyphs for
@@ -86,7 +88,7 @@ func TestRightToLeft(t *testing.T) {
 
 // The result has the translations in the places of the texts, also in other scripts, and no text of the original.
 func TestTranslations(t *testing.T) {
-	for _, name := range []string{"report", "columns", "owner"} {
+	for _, name := range []string{"report", "columns", "owner", "owner-objects"} {
 		out := translated(t, fixture(t, name), "fr", upper)
 		got, err := texts(t.Context(), out)
 		require.NoError(t, err)
@@ -142,14 +144,14 @@ func made(pages, others int, content string) []byte {
 }
 
 // at returns a text of a page at a position.
-func at(x, y int, text string) string {
-	return fmt.Sprintf("BT /F 10 Tf %d %d Td %s Tj ET\n", x, y, text)
+func at(x, y float64, text string) string {
+	return fmt.Sprintf("BT /F 10 Tf %g %g Td %s Tj ET\n", x, y, text)
 }
 
 func TestBlocksOfLines(t *testing.T) {
 	var leader string
 	for i := range 20 {
-		leader += at(140+4*i, 700, "(.)") + at(140+4*i, 688, "(.)")
+		leader += at(140+4*float64(i), 700, "(.)") + at(140+4*float64(i), 688, "(.)")
 	}
 	for name, c := range map[string]struct {
 		content string
@@ -158,7 +160,14 @@ func TestBlocksOfLines(t *testing.T) {
 		"a leader of many texts": {at(100, 700, "(Purpose)") + at(100, 688, "(Aim of it)") + leader + at(222, 700, "(15)") + at(222, 688, "(16)"), []string{"Purpose", "Aim of it"}},
 		"a paragraph of one line": {at(100, 700, "(Please do not ask the authors of this manual.)") + at(100, 682, "(New techniques are explained in the pages that)") +
 			at(100, 670, "(come after this one.)"), []string{"Please do not ask the authors of this manual.", "New techniques are explained in the pages that come after this one."}},
-		"a list of words": {at(100, 700, "(Cayenne)") + at(100, 684, "(Conakry)") + at(100, 668, "(Chisinau)"), []string{"Cayenne", "Conakry", "Chisinau"}},
+		"a list of words":            {at(100, 700, "(Cayenne)") + at(100, 684, "(Conakry)") + at(100, 668, "(Chisinau)"), []string{"Cayenne", "Conakry", "Chisinau"}},
+		"a note's mark of full size": {at(100, 700, "(The first sentence has a note)") + at(100+wide("The first sentence has a note"), 705.5, "(1)") + at(105.6+wide("The first sentence has a note"), 700, "(, and goes on.)"), []string{`The first sentence has a note<a id="1"/>, and goes on.`}},
+		"a number below":             {at(100, 700, "(Water is H)") + fmt.Sprintf("BT /F 8.3 Tf %g 698 Td (2) Tj ET\n", 100+wide("Water is H")) + at(104.7+wide("Water is H"), 700, "(O.)"), []string{"Water is H2O."}},
+		"a box around a text":        {at(100, 700, "(A box)") + "95 694 36 16 re S\n" + at(100, 683, "(The caption of it goes on)"), []string{"A box", "The caption of it goes on"}},
+		"another line between": {at(100, 700, "(Name)") + at(140, 700, "(John Smith)") + at(100, 688, "(Place of birth)") + at(180, 688, "(Bristol)") + at(100, 676, "(Job)") + at(140, 676, "(Teacher of music)"),
+			[]string{"Name", "John Smith", "Place of birth", "Bristol", "Job", "Teacher of music"}},
+		"cells that are empty": {at(100, 700, "(Date)") + at(150, 700, "(What)") + at(300, 700, "(Debit)") + at(350, 700, "(Credit)") + at(100, 685, "(1 May)") + at(150, 685, "(Rent of the house for May)") + at(300, 685, "(650.00)") +
+			at(100, 670, "(2 May)") + at(150, 670, "(Salary of the company)") + at(350, 670, "(2,100.00)"), []string{"Date", "What", "Debit", "Credit", "1 May", "Rent of the house for May", "2 May", "Salary of the company"}},
 		"a page's number": {at(100, 700, "(Good morning.)") + at(300, 40, "(xiii)"), []string{"Good morning."}},
 	} {
 		got, err := texts(t.Context(), made(1, 0, c.content))
@@ -222,6 +231,7 @@ func TestDrawnUpsideDown(t *testing.T) {
 		"twice":                {"0 -200 800 700", ".001 0 0 -.001 0 0", "1 0 0 -1", true},
 		"from the top (Skia)":  {"0 200 800 -700", ".001 0 0 -.001 0 0", "1 0 0 1", true},
 		"mirrored from there":  {"0 200 800 -700", ".001 0 0 -.001 0 0", "1 0 0 -1", false},
+		"units of 2048":        {"0 400 1600 -1400", ".00048828125 0 0 -.00048828125 0 0", "1 0 0 1", true},
 		"from the top in text": {"0 -700 800 200", ".001 0 0 .001 0 0", "1 0 0 -1", true},
 	} {
 		data := made(1, 0, at(100, 700, "(Good morning.)")+"BT /G 10 Tf "+c.text+" 300 40 Tm (abc) Tj ET\n")

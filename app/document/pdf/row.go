@@ -216,7 +216,7 @@ func (p *page) isGutter(g gap) bool {
 		return support > 0 && aligned == support && g.isOdd()
 	case g.writesSpaces && hasSpace && wide < columnGap*g.size:
 		return false
-	case g.writesSpaces && !hasSpace && (!g.isEven() || aligned*2 > support && !g.isSpaceless()):
+	case g.writesSpaces && !hasSpace && (!g.isEven() && !g.isFormula() && !g.isSpace() || aligned*2 > support && !g.isSpaceless()):
 		return true
 	case support > 0 && aligned*2 > support && g.isOdd() && (aligned > 1 || wide > 1.6*g.habits.usual*g.size):
 		return true
@@ -251,6 +251,15 @@ func (g gap) isSpaceless() bool {
 	row := g.rows[g.n]
 	return g.i-1 > g.from && math.IsNaN(row[g.i-1].spaced) || g.i+1 < g.to && math.IsNaN(row[g.i+1].spaced)
 }
+
+// isSpace reports whether the gap has the width of a space in the font.
+func (g gap) isSpace() bool {
+	font := g.word().letters[0].lettering
+	return math.Abs((g.hi-g.lo)/g.size-font.width(' ')/font.em) < 0.005
+}
+
+// isFormula reports whether the gap is beside a sign of a formula, which has spaces of its own.
+func (g gap) isFormula() bool { return g.word().font.math || g.rows[g.n][g.i-1].font.math }
 
 // supports counts the rows around the gap that have text on both sides of it, and a gap of a width there, those of them whose words
 // behind the gap are aligned, and those of them where the words on either side are.
@@ -359,10 +368,13 @@ func (p *page) isRuled(above, below *line) bool {
 	if above.angle != 0 {
 		return false
 	}
-	x0, x1 := min(above.x0, below.x0), max(above.x1, below.x1)
+	narrow := above
+	if below.x1-below.x0 < above.x1-above.x0 {
+		narrow = below
+	}
 	return slices.ContainsFunc(p.rules, func(r box) bool {
 		y := (r.bottom + r.top) / 2
-		if r.right-r.left < r.top-r.bottom || y > above.y || y < below.y+0.6*below.size || min(r.right, x1)-max(r.left, x0) < (x1-x0)/2 {
+		if r.right-r.left < r.top-r.bottom || y > above.y || y < below.y+0.6*below.size || min(r.right, narrow.x1)-max(r.left, narrow.x0) < (narrow.x1-narrow.x0)/2 {
 			return false
 		}
 		isUnderline := y > above.y-0.3*above.size && r.left > above.x0-0.15*above.size && r.right < above.x1+0.15*above.size

@@ -47,19 +47,27 @@ func tabulate(rows [][]*line) {
 	}
 }
 
-// add adds a row, unless a line of it is not aligned with those of the table.
+// add adds a row, unless it is far below, or a line of it is not aligned with those of a column that it touches.
 func (t *table) add(row []*line) bool {
-	columns := make([]*column, len(row))
+	if n := len(t.rows); n > 0 && t.rows[n-1][0].y-row[0].y > 3*row[0].size {
+		return false
+	}
+	columns, isNew := make([]*column, len(row)), true
 	for i, l := range row {
 		near := func(x, y float64) bool { return math.Abs(x-y) < 0.5*l.size }
+		touches := false
 		for _, c := range t.columns {
-			if a := c.last; a.y-l.y < 3*l.size && (near(a.x0, l.x0) || near(a.x1, l.x1) || near((a.x0+a.x1)/2, (l.x0+l.x1)/2)) {
-				columns[i] = c
+			if a := c.last; near(a.x0, l.x0) || near(a.x1, l.x1) || near((a.x0+a.x1)/2, (l.x0+l.x1)/2) {
+				columns[i], isNew = c, false
 			}
+			touches = touches || min(c.right, l.x1) > max(c.left, l.x0)
 		}
-		if columns[i] == nil && len(t.rows) > 0 {
+		if columns[i] == nil && touches {
 			return false
 		}
+	}
+	if isNew && len(t.rows) > 0 {
+		return false
 	}
 	for i, l := range row {
 		c := columns[i]
@@ -110,7 +118,7 @@ func (l *line) startsRow() bool {
 	case l.above == nil:
 		return false
 	case !word.MatchString(l.text):
-		return !l.isBullet && !slices.ContainsFunc(l.beside, func(other *line) bool { return len(other.text) > shortCell })
+		return !(l.isBullet && l == l.beside[0]) && !slices.ContainsFunc(l.beside, func(other *line) bool { return len(other.text) > shortCell })
 	}
 	return l.above.x1+0.35*l.size+l.firstWordEnds < l.column.right || len(l.text) <= shortCell && l.above.y-l.y > 1.5*l.size
 }
