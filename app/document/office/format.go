@@ -36,43 +36,30 @@ const maxFormat = 255
 
 // numberFormat translates the texts in a format of Excel, and sets the language of its dates.
 func (w *walker) numberFormat(format string) string {
-	var out strings.Builder
-	at := 0
-	for _, m := range formatPart.FindAllStringSubmatchIndex(format, -1) {
-		part := func(group int) string {
-			if m[2*group] < 0 {
-				return ""
+	const primary = 0x3FF // the bits of a language without its region
+	to, from := w.to, windowsLanguages[newTarget(w.options.From).language]
+	own := cmp.Or(windowsLanguages[to.language+"-"+to.region], windowsLanguages[to.language])
+	changed := formatPart.ReplaceAllStringFunc(format, func(part string) string {
+		m := formatPart.FindStringSubmatch(part)
+		number, _ := strconv.ParseInt(m[3], 16, 32)
+		switch language := int(number) & primary; {
+		case m[1] != "":
+			if text := w.formatText(m[1]); !strings.Contains(text, `"`) {
+				return `"` + text + `"`
 			}
-			return format[m[2*group]:m[2*group+1]]
+			w.looks.Check(w.options.Fits(fmt.Errorf("%w: a quotation mark ends the text of a format", markup.ErrLost)))
+		case m[4] != "" && to.language != "" && !w.isForeign(m[4]):
+			return "[$-" + to.language + "-" + to.region + "]"
+		case own != 0 && language != 0 && (w.options.From == "" || language == from&primary):
+			return fmt.Sprintf("[$-%s%0*X]", m[2], min(len(m[2]), 1)*4, own)
 		}
-		out.WriteString(format[at:m[0]])
-		at = m[1]
-		to, number := w.to, part(3)
-		language, _ := strconv.ParseInt(number, 16, 32)
-		from, own := windowsLanguages[newTarget(w.options.From).language], cmp.Or(windowsLanguages[to.language+"-"+to.region], windowsLanguages[to.language])
-		const primary = 0x3FF
-		switch tag := part(4); {
-		case part(1) != "":
-			text := w.formatText(part(1))
-			if strings.Contains(text, `"`) {
-				w.looks.Check(w.options.Fits(fmt.Errorf("%w: a quotation mark ends the text of a format", markup.ErrLost)))
-				text = part(1)
-			}
-			out.WriteString(`"` + text + `"`)
-		case tag != "" && to.language != "" && !w.isForeign(tag):
-			out.WriteString("[$-" + to.language + "-" + to.region + "]")
-		case own != 0 && language&primary != 0 && (from == 0 || int(language)&primary == from&primary):
-			out.WriteString("[$-" + part(2) + fmt.Sprintf("%0*X", min(len(part(2)), 1)*4, own) + "]")
-		default:
-			out.WriteString(part(0))
-		}
-	}
-	out.WriteString(format[at:])
-	if characters(out.String()) > maxFormat {
+		return part
+	})
+	if characters(changed) > maxFormat {
 		w.looks.Check(w.options.Fits(document.ErrTooLong))
 		return format
 	}
-	return out.String()
+	return changed
 }
 
 // formatWord matches a word of a format that is no unit or currency. Programs write formats of East Asian languages into any workbook.
@@ -90,16 +77,13 @@ func (w *walker) formatText(text string) string {
 	return w.label(text)
 }
 
-// formatted copies an element with a format of Excel.
-func (w *walker) formatted(start xmlpart.Token, out sink) {
-	w.write(out, w.shownTag(start, []string{"formatCode"}, w.numberFormat))
-	w.texted(out, w.numberFormat)
-}
-
-// odfFormatText copies a text in a format of OpenDocument.
-func (w *walker) odfFormatText(start xmlpart.Token, out sink) {
-	w.put(out, start.Raw)
-	w.texted(out, w.formatText)
+// changing returns a rewriting of elements whose texts and attributes change changes.
+func changing(change func(w *walker, text string) string, attributes ...string) rewriting {
+	return func(w *walker, start xmlpart.Token, out sink) {
+		own := func(text string) string { return change(w, text) }
+		w.write(out, w.shownTag(start, attributes, own))
+		w.texted(out, own)
+	}
 }
 
 // dateLanguage copies the language of dates that a content control of Word or a field of a slide shows.
@@ -129,20 +113,17 @@ var (
 	levelNumber = regexp.MustCompile(`%\d+%?`)
 )
 
-// listLevel copies a level of a list, with the words beside its number translated.
-func (w *walker) listLevel(start xmlpart.Token, out sink) {
-	start.Raw = []byte(w.shownTag(start, []string{"val", "num-prefix", "num-suffix", "num-list-format"}, func(text string) string {
-		if !numberWord.MatchString(text) {
-			return text
-		}
-		p, at := &paragraph{Paragraph: tagged.New()}, 0
-		for _, m := range levelNumber.FindAllStringIndex(text, -1) {
-			p.Text(tagged.Style{}, text[at:m[0]])
-			p.Special(text[m[0]:m[1]])
-			at = m[1]
-		}
-		p.Text(tagged.Style{}, text[at:])
-		return w.labelOf(p, text)
-	}))
-	w.inner(start, out)
+// levelText translates the words beside the number of a list.
+func (w *walker) levelText(text string) string {
+	if !numberWord.MatchString(text) {
+		return text
+	}
+	p, at := &paragraph{Paragraph: tagged.New()}, 0
+	for _, m := range levelNumber.FindAllStringIndex(text, -1) {
+		p.Text(tagged.Style{}, text[at:m[0]])
+		p.Special(text[m[0]:m[1]])
+		at = m[1]
+	}
+	p.Text(tagged.Style{}, text[at:])
+	return w.labelOf(p, text)
 }

@@ -22,6 +22,7 @@ func TestNumberFormats(t *testing.T) {
 		{"", "fr", `[$-409]d`, `[$-40C]d`},
 		{"en", "", `[$-409]d`, `[$-409]d`},
 		{"en", "mg", `[$-409]d`, `[$-409]d`},
+		{"mg", "fr", `[$-409]d`, `[$-409]d`},
 		{"en", "fr", `[>1]0" pieces";0" piece"`, `[>1]0" PIECES";0" PIECE"`},
 		{"en", "fr", `[=1]"Yes";"No"`, `[=1]"YES";"NO"`},
 		{"en", "fr", `0" kg" 0" EUR" "$"0 _"items_" \"items\"`, `0" kg" 0" EUR" "$"0 _"items_" \"items\"`},

@@ -25,20 +25,20 @@ var (
 	}.with(alternatives).withLabels("w", wordLabels).withLabels("v", map[string][]string{"textpath": {"string"}})
 	// wordStylesGrammar is the grammar of Word's styles, which declare the language of text.
 	wordStylesGrammar = each("w", "rPr pPr", (*walker).wordStyleProperties).with(each("w", "style", (*walker).wordStyle))
-	numberingGrammar  = each("w", "lvlText", (*walker).listLevel)
+	numberingGrammar  = each("w", "lvlText", changing((*walker).levelText, "val"))
 	wordNamedStyles   = each("w", "style", (*walker).learnStyle)
 
 	// masterGrammar is the grammar of slide masters and layouts.
 	masterGrammar       = drawingGrammar.with(each("p", "sp", (*walker).ownShape))
 	slideCommentGrammar = each("p", "text", (*walker).plain).with(each("a", "p", (*walker).drawingParagraph))
-	chartGrammar        = each("a", "p", (*walker).drawingParagraph).with(each("c", "numFmt formatCode", (*walker).formatted), each("c", "strCache multiLvlStrCache strLit tx", inside(drawingGrammar.with(each("c", "v", (*walker).plain)))))
+	chartGrammar        = each("a", "p", (*walker).drawingParagraph).with(each("c", "numFmt formatCode", changing((*walker).numberFormat, "formatCode")), each("c", "strCache multiLvlStrCache strLit tx", inside(drawingGrammar.with(each("c", "v", (*walker).plain)))))
 	chartExGrammar      = drawingGrammar.with(each("cx", "pt v", (*walker).plain))
 
 	sheetGrammar = each("x", "si is", (*walker).sheetText).with(each("x", "c", (*walker).stringCell),
 		each("x", "sheetView", (*walker).sheetView), headerGrammar).withLabels("x", sheetLabels)
-	sheetStylesGrammar  = each("x", "numFmt", (*walker).formatted)
+	sheetStylesGrammar  = each("x", "numFmt", changing((*walker).numberFormat, "formatCode"))
 	workbookGrammar     = grammar{named("x", "workbook"): (*walker).workbook}
-	headerGrammar       = each("x", "oddHeader evenHeader firstHeader oddFooter evenFooter firstFooter", also(document.AlsoHeaders, (*walker).sheetHeader))
+	headerGrammar       = each("x", "oddHeader evenHeader firstHeader oddFooter evenFooter firstFooter", also(document.AlsoHeaders, changing((*walker).header)))
 	sheetCommentGrammar = each("x", "text", (*walker).sheetText)
 	threadGrammar       = each("xtc", "text", (*walker).plain)
 	// columnGrammar finds the column names that formulas and pivot tables use.
@@ -70,8 +70,8 @@ var (
 		each("presentation", "footer-decl header-decl date-time-decl", (*walker).plain),
 		each("text", "index-title-template index-entry-span", (*walker).plain),
 		each("draw", "frame custom-shape g", (*walker).odfShape),
-		each("number", "text", (*walker).odfFormatText), each("number", "date-style time-style", (*walker).odfDates),
-		each("text", "list-level-style-number outline-level-style", (*walker).listLevel),
+		each("number", "text", changing((*walker).formatText)), each("number", "date-style time-style", (*walker).odfDates),
+		each("text", "list-level-style-number outline-level-style", changing((*walker).levelText, "num-prefix", "num-suffix", "num-list-format")),
 	).withLabels("text", odfTextLabels).withLabels("table", odfTableLabels).withLabels("form", odfFormLabels)
 	// odfGrammar is the grammar of OpenDocument. LibreOffice writes the displayed cells of a chart into its descriptions, which stay.
 	odfGrammar = odfContentGrammar.with(each("office", "chart", inside(odfContentGrammar)), each("svg", "title desc", also(document.AlsoAlt, (*walker).plain)),

@@ -9,7 +9,6 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/document/tagged"
-	"dragoman/app/document/xmlpart"
 	"dragoman/app/text/markup"
 )
 
@@ -30,12 +29,6 @@ var (
 	headerSize    = regexp.MustCompile(`^&\d`)
 	startsInDigit = regexp.MustCompile(`^\d`)
 )
-
-// sheetHeader rewrites a header or footer.
-func (w *walker) sheetHeader(start xmlpart.Token, out sink) {
-	w.put(out, start.Raw)
-	w.texted(out, w.header)
-}
 
 // header translates the texts of a header.
 func (w *walker) header(source string) string {
