@@ -13,6 +13,7 @@ import (
 type facts struct {
 	formulas []formula
 	texts    []cellText
+	shared   []string // the shared strings, if formulas read texts
 	bytes    int
 }
 
@@ -30,11 +31,8 @@ type formula struct {
 type cellText struct {
 	at     area
 	number int    // of a shared string; -1: none
-	text   string // of its own
+	text   string // of its own, or the shared string once it has been read
 }
-
-// sharedUse tells for a shared string whether formulas read it in some cell, or compare it.
-type sharedUse struct{ stays, compared bool }
 
 // maxFacts is the maximum memory of facts in bytes: if there are more, all texts stay. factCost is that of one beside its texts,
 // areaCost that of an area that it reads.
@@ -99,11 +97,20 @@ func (w *walker) eachFormula(visit func(f *formula)) {
 	}
 }
 
+// setShared gives cells their shared strings.
+func (w *walker) setShared() {
+	for i, t := range w.book.texts {
+		if t.number >= 0 && t.number < len(w.book.shared) {
+			w.book.texts[i].text = w.book.shared[t.number]
+		}
+	}
+}
+
 // followCriteria notes the cells whose texts are criteria.
 func (w *walker) followCriteria() {
 	for _, t := range w.book.texts {
 		w.looks.Past(1 + len(t.text))
-		if w.book.listed[t.number] || w.book.isCriterion(t.text) {
+		if w.book.isCriterion(t.text[:min(len(t.text), maxName)]) { // programs know no longer ones
 			w.grow(w.book.criteria, t.at)
 		}
 	}
@@ -115,24 +122,13 @@ func (w *walker) followTexts() {
 	for _, t := range b.texts {
 		stays, compared := b.words.overlap(t.at), b.equal.overlap(t.at)
 		w.looks.Past(1 + len(t.text) + len(b.words[t.at.sheet]) + len(b.equal[t.at.sheet]))
-		switch {
-		case !stays && !compared:
-		case t.number < 0:
-			w.learnText(t.text, stays, compared)
-		default:
-			b.shared[t.number] = sharedUse{b.shared[t.number].stays || stays, b.shared[t.number].compared || compared}
+		if stays {
+			w.remember(t.text)
+		}
+		if compared && !b.compared[folded(t.text)] {
+			b.compared[folded(t.text)] = true
+			w.remembered += rememberedCost + len(folded(t.text))
 		}
 	}
 	w.looks.Check(w.pay(w.remembered))
-}
-
-// learnText notes a text that formulas read, or compare.
-func (w *walker) learnText(text string, stays, compared bool) {
-	if stays {
-		w.remember(text)
-	}
-	if key := folded(text); compared && !w.book.compared[key] {
-		w.book.compared[key] = true
-		w.remembered += rememberedCost + len(key)
-	}
 }

@@ -45,17 +45,19 @@ func TestFactsLookAtTheirContext(t *testing.T) {
 // A cell with a pattern is a criterion also if its own words are read.
 func TestCriterionThatStays(t *testing.T) {
 	w := newLearner(t.Context())
-	w.book.listed[0] = true
+	w.book.shared = []string{"*house", "House"}
 	require.NoError(t, w.look(func() {
-		w.tellText(w.reference("", "F1", corner{}), 0, "") // "*house"
+		w.tellText(w.reference("", "F1", corner{}), 0, "")
 		w.tellText(w.reference("", "A1", corner{}), 1, "")
 		w.tellFormula("COUNTIF(A1:A2,F1)", w.reference("", "D1", corner{}), false)
 		w.tellFormula("LEN(F1)", w.reference("", "D2", corner{}), false)
+		w.setShared()
 		w.followFormulas()
 		assert.False(t, w.book.asks && w.book.words.overlap(w.reference("", "A1", corner{})))
 		w.followCriteria()
 		w.followFormulas()
 		w.followTexts()
 	}))
-	assert.Equal(t, map[int]sharedUse{0: {stays: true, compared: true}, 1: {stays: true, compared: true}}, w.book.shared)
+	assert.Equal(t, map[string]bool{"*house": true, "house": true}, w.keep)
+	assert.Equal(t, w.keep, w.book.compared)
 }

@@ -97,14 +97,11 @@ func (w *walker) texts(start xmlpart.Token, local string) string {
 	return all.String()
 }
 
-// learnShared notes a shared string that formulas read or compare, or that is a criterion.
+// learnShared keeps a shared string.
 func (w *walker) learnShared(start xmlpart.Token, _ sink) {
-	text, is := w.texts(start, "t"), w.book.shared[w.number]
-	w.learnText(text, is.stays, is.compared)
-	if w.book.isCriterion(text) {
-		w.book.listed[w.number] = true
+	if text := w.texts(start, "t"); w.pays(factCost + len(text)) {
+		w.book.shared = append(w.book.shared, text)
 	}
-	w.number++
 }
 
 // learnScope reads conditions of cells: validations and conditional formats.

@@ -61,7 +61,6 @@ type walker struct {
 	scope  area   // the cells of the current condition
 	table  string // the current table
 	target string // the cells of the current conditional format
-	number int    // of the current shared string
 
 	judge language.Judge
 

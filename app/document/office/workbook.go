@@ -20,13 +20,11 @@ type workbook struct {
 	grown        bool  // the pass has found more
 	names        map[string][]area
 	tables       map[string]table
-	shared       map[int]sharedUse // by number
-	patterns     string            // characters of patterns in criteria
-	partial      bool              // a criterion matches parts of a text
-	shows        bool              // the result of a formula is a text
-	asks         bool              // the criterion of a formula is the text of a cell
-	listed       map[int]bool      // numbers of the shared strings that are criteria
-	calls        []call            // memory for those of a formula
+	patterns     string // characters of patterns in criteria
+	partial      bool   // a criterion matches parts of a text
+	shows        bool   // the result of a formula is a text
+	asks         bool   // the criterion of a formula is the text of a cell
+	calls        []call // memory for those of a formula
 	facts
 	equals
 }
@@ -52,7 +50,7 @@ type corner struct{ column, row int }
 
 func newWorkbook() *workbook {
 	return &workbook{words: cells{}, equal: cells{}, results: cells{}, composed: cells{}, criteria: cells{}, names: map[string][]area{}, tables: map[string]table{},
-		shared: map[int]sharedUse{}, listed: map[int]bool{}, patterns: "*?~", equals: equals{compared: map[string]bool{}, chosen: map[string]string{}, used: map[string]string{}}}
+		patterns: "*?~", equals: equals{compared: map[string]bool{}, chosen: map[string]string{}, used: map[string]string{}}}
 }
 
 var columnInTable = regexp.MustCompile(`\[([^\[\]#]+)\]`)
@@ -192,18 +190,15 @@ func (w *walker) learn(open opener, parts map[string]part) {
 	for _, name := range order {
 		w.learnPart(open, name, parts[name])
 	}
-	shared := func() {
-		for name, part := range parts {
-			if part.strings && !w.book.all {
-				w.number = 0
-				w.learnPart(open, name, part)
-			}
-		}
-	}
 	w.eachFormula(w.defineName)
 	w.followFormulas()
+	for name, part := range parts {
+		if part.strings && !w.book.all && (w.book.asks || len(w.book.words)+len(w.book.equal) > 0) {
+			w.learnPart(open, name, part)
+			w.setShared()
+		}
+	}
 	if w.book.asks {
-		shared()
 		w.followCriteria()
 		w.followFormulas()
 	}
@@ -214,7 +209,5 @@ func (w *walker) learn(open opener, parts map[string]part) {
 		}
 	}
 	w.followTexts()
-	if w.book.facts = (facts{}); len(w.book.shared) > 0 {
-		shared()
-	}
+	w.book.facts = facts{}
 }
