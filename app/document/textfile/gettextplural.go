@@ -46,10 +46,26 @@ func ruleOf(code string) string {
 	return ""
 }
 
+// programRules are the plural forms of other programs in languages for which they are not gettext's: their number, and the form for 1.
+var programRules = map[string]map[string][2]int{
+	"i18next": {"cy": {4, 0}, "he": {4, 0}, "sl": {4, 1}, "fa": {1, 0}, "ka": {1, 0}, "kk": {1, 0}, "ky": {1, 0}, "tt": {1, 0}, "ug": {1, 0}},
+	"Laravel": {"az": {2, -1}, "cy": {6, 0}, "ka": {2, -1}, "kn": {2, -1}, "lv": {3, 1}, "tr": {2, -1}},
+	"Qt":      {"cy": {5, 0}, "ga": {3, 0}, "mk": {3, 0}},
+}
+
+// ruleFor returns the plural forms that a program has for a language, or nil if they are not known.
+func ruleFor(program, code string) *gettextRule {
+	if r, ok := programRules[program][language.Base(code)]; ok {
+		_, onlyOne := pluralsOf(code, plural.Cardinal)
+		return &gettextRule{r[0], r[1], onlyOne}
+	}
+	return readRule(ruleOf(code), code)
+}
+
 // gettextRule are the plural forms of a catalogue.
 type gettextRule struct {
 	forms   int
-	one     int  // the form that is used for 1
+	one     int  // the form that is used for 1; -1: there is none
 	onlyOne bool // and for no other number
 }
 

@@ -200,10 +200,7 @@ func (f *forms) in(to, text string) string {
 // numbered returns the forms key and key_plural of i18next 3 for a language: with other than two forms, key_0, key_1 and so on beside
 // the key.
 func (f *forms) numbered(to, text string) string {
-	rule := readRule(ruleOf(to), to)
-	if own, ok := numberedRules[language.Base(to)]; ok {
-		rule = &own
-	}
+	rule := ruleFor("i18next", to)
 	if rule == nil {
 		return text
 	}
@@ -223,12 +220,6 @@ func (f *forms) numbered(to, text string) string {
 		out += fmt.Sprintf("%s%s_%d%s", text[f.list[0].end:f.list[1].start], other[:name], i, form(i))
 	}
 	return out + text[f.list[1].end:]
-}
-
-// numberedRules are the rules of i18next 3 that are not gettext's.
-var numberedRules = map[string]gettextRule{
-	"cy": {forms: 4, onlyOne: true}, "he": {forms: 4, onlyOne: true}, "sl": {forms: 4, one: 1},
-	"fa": {forms: 1}, "ka": {forms: 1}, "kk": {forms: 1}, "ky": {forms: 1}, "tt": {forms: 1}, "ug": {forms: 1},
 }
 
 // maxMessages is the maximum depth of messages in messages whose forms are made.
@@ -309,15 +300,11 @@ func (p *pass) alternatives(text string) string {
 		}
 		list[i] = head + before + inner + after
 	}
-	if rule := readRule(ruleOf(p.options.To), p.options.To); p.isPiped && len(list) == 2 && !isFixed && rule != nil {
-		one, isOther := laravelOne[language.LocaleOf(p.options.To).Language]
-		if !isOther {
-			one = rule.one
-		}
+	if rule := ruleFor("Laravel", p.options.To); p.isPiped && len(list) == 2 && !isFixed && rule != nil {
 		singular, plural := list[0], list[1]
 		list = slices.Repeat([]string{plural}, max(rule.forms, 2))
-		if one >= 0 && rule.ofSingular(rule.one, singular, plural) {
-			list[one] = singular
+		if rule.one >= 0 && rule.ofSingular(rule.one, singular, plural) {
+			list[rule.one] = singular
 		}
 	}
 	return strings.Join(list, "|")
@@ -331,6 +318,3 @@ var pipedCount = regexp.MustCompile(`(?::count\b|%count%)[^"'\n|]*\||\|[^"'\n|]*
 
 // laravelNumbers matches the numbers of a form.
 var laravelNumbers = regexp.MustCompile(`^\s*(?:\{\d+\}|[\[\]](?:-?\d+|\*|-Inf),(?:-?\d+|\*|Inf)[\[\]])\s*`)
-
-// laravelOne is the form for 1 of Laravel in languages where it is not gettext's; -1: there is none.
-var laravelOne = map[string]int{"az": -1, "cy": 0, "ka": -1, "kn": -1, "lv": 1, "tr": -1}

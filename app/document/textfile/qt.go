@@ -108,12 +108,12 @@ func (m *qtMessage) fill(x *xmlReader) {
 	t, text := m.translation, xmlText.Replace(before+translation+after)
 	tag := xmlpart.SetAttribute(x.text[t.start:t.inner], "type", "unfinished")
 	isNew := m.numerus && len(empty) == max(len(m.forms), 1) && !strings.Contains(x.text[t.inner:t.innerEnd], "<lengthvariant")
-	if n := qtForms(x.options.To); isNew && n > 0 {
+	if rule := ruleFor("Qt", x.options.To); isNew && rule != nil {
 		indent, end := "", ""
 		if len(m.forms) > 0 {
 			indent, end = x.text[t.inner:m.forms[0].start], x.text[m.forms[len(m.forms)-1].end:t.innerEnd]
 		}
-		x.put(t, tag, strings.Repeat(indent+"<numerusform>"+text+"</numerusform>", n)+end)
+		x.put(t, tag, strings.Repeat(indent+"<numerusform>"+text+"</numerusform>", rule.forms)+end)
 		return
 	} else if len(m.forms) == 0 {
 		x.put(t, tag, text)
@@ -123,18 +123,4 @@ func (m *qtMessage) fill(x *xmlReader) {
 	for _, form := range empty {
 		x.put(&form, x.text[form.start:form.inner], text)
 	}
-}
-
-// qtForms returns the number of plural forms that Qt has for a language, or 0 if it is not known.
-func qtForms(code string) int {
-	switch code {
-	case "ga", "mk":
-		return 3
-	case "cy":
-		return 5
-	}
-	if rule := readRule(ruleOf(code), code); rule != nil {
-		return rule.forms
-	}
-	return 0
 }
