@@ -29,9 +29,6 @@ func pair(list []*node) []*node {
 			opened = opened[:from]
 		}
 	}
-	if len(closing) == 0 {
-		return list
-	}
 	return build(list, 0, len(list), closing)
 }
 

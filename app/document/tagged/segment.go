@@ -317,9 +317,6 @@ func (s *segment) tag(out *strings.Builder, list []*node) {
 
 // together combines adjacent nodes into one.
 func together(list []*node) *node {
-	if len(list) == 1 {
-		return list[0]
-	}
 	n := &node{kind: special, children: list, point: true}
 	for _, part := range list {
 		n.ordered, n.point = n.ordered || part.ordered, n.point && part.point
