@@ -12,6 +12,7 @@ import (
 func android(p *pass) {
 	p.formatter = print
 	var items []xmlElement // of the current plural
+	var plurals forms
 	xmlFormat{"resources", "has no resources of Android", func(x *xmlReader, e *xmlElement) {
 		if e.name == "resources" && e.attribute("locale") != "" && x.options.To != "" {
 			x.replace(e.start, e.inner, xmlpart.SetAttribute(x.text[e.start:e.inner], "tools:locale", x.options.To))
@@ -23,15 +24,10 @@ func android(p *pass) {
 		case parent == "resources" && (e.name == "string" || e.name == "item" && e.attribute("type") == "string"), parent == "string-array" && e.name == "item":
 			resource(x, e)
 		case parent == "plurals" && e.name == "item":
-			items = append(items, *e)
+			items, plurals.list = append(items, *e), append(plurals.list, form{e.attribute("quantity"), e.start, e.end})
 		case e.name == "plurals":
-			var plurals forms
-			list := items
-			items = nil
-			for _, item := range list {
-				plurals.list = append(plurals.list, form{item.attribute("quantity"), item.start, item.end})
-			}
-			plurals.write(p, e.inner, e.innerEnd, func(i int) { resource(x, &list[i]) })
+			plurals.write(p, e.inner, e.innerEnd, func(i int) { resource(x, &items[i]) })
+			items, plurals.list = nil, nil
 		}
 	}}.read(p)
 }
