@@ -20,6 +20,7 @@ var (
 // fluent translates messages of Fluent, their attributes, and the variants of selections. Names of brands stay, and attributes of terms,
 // by which messages select.
 func fluent(p *pass) {
+	p.formatter = fluentMessage
 	start, end, stays := -1, 0, true // of the current value, and whether its entry stays
 	isTerm, isCode := false, false   // whether the current entry is a term, and whether the current attribute stays
 	flush := func() {
@@ -172,7 +173,7 @@ func (p *pass) fluentMade(text string, left *int) (made string, isChanged bool) 
 			return text, false
 		}
 		translation := p.translate(text)
-		return fluentBraces(text).Replace(oneLine(translation)), translation != text
+		return oneLine(translation), translation != text
 	}
 	var out strings.Builder
 	forms := p.fluentForms(s, text)
@@ -222,18 +223,10 @@ func (p *pass) fluentLines(lines []wrap.Line) {
 		return
 	}
 	p.paragraph(w, func(text string) string {
-		lines := w.Fill(p.looks, fluentBraces(w.Text).Replace(text), false, func(word string) bool { return !strings.ContainsAny(word[:1], ".[*}") })
+		lines := w.Fill(p.looks, text, false, func(word string) bool { return !strings.ContainsAny(word[:1], ".[*}") })
 		if first := lines[0]; strings.ContainsAny(first[:min(1, len(first))], ".[*}#") {
 			lines[0] = `{"` + first[:1] + `"}` + first[1:]
 		}
 		return strings.Join(lines, w.Between)
 	})
-}
-
-// fluentPlace matches a part of a text in braces.
-var fluentPlace = regexp.MustCompile(`\{(?:[^{}"]|"(?:[^"\\\n]|\\.)*")*\}`)
-
-// fluentBraces returns a replacer for translations of a text, which escapes all braces that are not of parts of the text.
-func fluentBraces(text string) *strings.Replacer {
-	return except(fluentPlace.FindAllString(text, -1), "{", `{"{"}`, "}", `{"}"}`)
 }

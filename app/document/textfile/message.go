@@ -14,18 +14,19 @@ import (
 type formatter uint8
 
 const (
-	none         formatter = iota
-	print                  // printf, or ICU where a text shows it
-	icu                    // the same, in a document with messages of ICU
-	java                   // java.text.MessageFormat
-	braced                 // format of Python, C# and Rust, which has doubled braces
-	flutter                // messages of ARB, in which no sign can be quoted
-	mf2                    // MessageFormat 2
-	ruby                   // format of Ruby
-	vue                    // messages of vue-i18n
-	markdownText           // Markdown
-	htmlText               // HTML in Markdown
-	jsxText                // Markdown with expressions in braces
+	none          formatter = iota
+	print                   // printf, or ICU where a text shows it
+	icu                     // the same, in a document with messages of ICU
+	java                    // java.text.MessageFormat
+	braced                  // format of Python, C# and Rust, which has doubled braces
+	flutter                 // messages of ARB, in which no sign can be quoted
+	mf2                     // MessageFormat 2
+	ruby                    // format of Ruby
+	vue                     // messages of vue-i18n
+	markdownText            // Markdown
+	htmlText                // HTML in Markdown
+	jsxText                 // Markdown with expressions in braces
+	fluentMessage           // messages of Fluent
 )
 
 // formatterOf returns the reader of the texts of a file that does not name it.
@@ -59,15 +60,25 @@ var (
 	mf2Complex = regexp.MustCompile(`(?s)^\s*(?:\.(?:input|local|match)\b|\{\{.*\}\}\s*$)`)
 	mf2Part    = regexp.MustCompile(`\{\{|\}\}|\\[\\{|}]|\{(?:[^{}|]|\|(?:[^\\|]|\\.)*\|)*\}`)
 	mf2One     = regexp.MustCompile(`(\s)one(\s[^\n]*)$`)
-	rubyPart   = regexp.MustCompile(`%%|%\{\w+\}|%<\w+>|%(?:\d+\$)?[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]`)
-	// vueSign matches a linked message or a literal of vue-i18n, and vuePart a part of a message.
-	vueSign    = regexp.MustCompile(`@(?:\.\w+)?:[\w({]|[^'\w]\{'[^'\n]+'\}[^']`)
-	vuePart    = regexp.MustCompile(`\{'[^'\n]*'\}|\{[^{}]*\}|@(?:\.\w+)?:(?:\([^()]*\)|\{[^{}]*\}|[\w.-]*\w)`)
-	bracedPart = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}`)
-	htmlPart   = regexp.MustCompile(`<!--(?s:.*?)-->|</?[A-Za-z][^<>]*>|&#?\w+;`)
+	// vueSign matches a linked message or a literal of vue-i18n.
+	vueSign = regexp.MustCompile(`@(?:\.\w+)?:[\w({]|[^'\w]\{'[^'\n]+'\}[^']`)
 	// conversion matches a conversion of printf.
 	conversion = regexp.MustCompile(`%(?:\d+\$)?[-+#0']*\d*(?:\.\d+)?(?:hh?|ll?|[qjztL])?[a-zA-Z@%]|%\(\w+\)[a-z]|%#@\w+@`)
 )
+
+// escapes are how readers escape signs, as pairs, and the parts of a text in which signs are none.
+var escapes = map[formatter]struct {
+	part  *regexp.Regexp
+	pairs []string
+}{
+	braced:        {regexp.MustCompile(`\{\{|\}\}|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}`), []string{"{", "{{", "}", "}}"}},
+	fluentMessage: {regexp.MustCompile(`\{(?:[^{}"]|"(?:[^"\\\n]|\\.)*")*\}`), []string{"{", `{"{"}`, "}", `{"}"}`}},
+	htmlText:      {regexp.MustCompile(`<!--(?s:.*?)-->|</?[A-Za-z][^<>]*>|&#?\w+;`), []string{"<", "&lt;", "&", "&amp;"}},
+	mf2:           {mf2Part, []string{"{", `\{`, "}", `\}`, `\`, `\\`}},
+	ruby:          {regexp.MustCompile(`%%|%\{\w+\}|%<\w+>|%(?:\d+\$)?[-+0# ]*\d*(?:\.\d+)?[a-zA-Z]`), []string{"%", "%%"}},
+	vue: {regexp.MustCompile(`\{'[^'\n]*'\}|\{[^{}]*\}|@(?:\.\w+)?:(?:\([^()]*\)|\{[^{}]*\}|[\w.-]*\w)`),
+		[]string{"{", "{'{'}", "}", "{'}'}", "@", "{'@'}", "|", "{'|'}", `\`, `{'\\'}`}},
+}
 
 // read returns a text of the document as a reader sees it, with single apostrophes, and the function that writes its translation.
 // A quoted part of the text stays quoted.
@@ -75,21 +86,14 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 	if f == none {
 		return text, func(translation string) string { return translation }
 	}
+	if e, ok := escapes[f]; ok {
+		return text, except(e.part.FindAllString(text, -1), e.pairs...).Replace
+	}
 	switch f {
-	case htmlText:
-		return text, except(htmlPart.FindAllString(text, -1), "<", "&lt;", "&", "&amp;").Replace
 	case markdownText:
 		return text, markdownEscapes(text, nil).Replace
 	case jsxText:
 		return readJSX(text)
-	case braced:
-		return text, except(bracedPart.FindAllString(text, -1), "{", "{{", "}", "}}").Replace
-	case ruby:
-		return text, except(rubyPart.FindAllString(text, -1), "%", "%%").Replace
-	case vue:
-		return text, except(vuePart.FindAllString(text, -1), "{", "{'{'}", "}", "{'}'}", "@", "{'@'}", "|", "{'|'}", `\`, `{'\\'}`).Replace
-	case mf2:
-		return text, except(mf2Part.FindAllString(text, -1), "{", `\{`, "}", `\}`, `\`, `\\`).Replace
 	}
 	percents := f.percents(text)
 	if f == java {
