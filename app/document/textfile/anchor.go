@@ -68,18 +68,13 @@ func (m *markdownFile) relinked(out string) string {
 	for _, explicit := range explicitID.FindAllStringSubmatch(m.text, -1) {
 		delete(ids, explicit[1])
 	}
-	var text strings.Builder
-	at := 0
-	for _, link := range anchorLink.FindAllStringSubmatchIndex(out, -1) {
-		if link[2] < 0 {
-			continue
+	return anchorLink.ReplaceAllStringFunc(out, func(link string) string {
+		id := anchorLink.FindStringSubmatch(link)[1] // at the end
+		if other, ok := ids[anchorOf(id)]; ok && id != "" {
+			return strings.TrimSuffix(link, id) + other
 		}
-		if id, ok := ids[anchorOf(out[link[2]:link[3]])]; ok {
-			text.WriteString(out[at:link[2]] + id)
-			at = link[3]
-		}
-	}
-	return text.String() + out[at:]
+		return link
+	})
 }
 
 // explicitID matches ids that the text gives: {#id}, kramdown's {: #id} and MDX's {/* #id */} of a heading, id and name of HTML.
