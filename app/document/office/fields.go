@@ -66,8 +66,7 @@ func (f *fields) note(t xmlpart.Token) error {
 		}
 	case t.Name == named("w", "instrText"):
 		f.inCode = t.Kind == xmlpart.Start
-	case t.Name != named("w", "fldChar") || t.Kind != xmlpart.Start:
-	default:
+	case t.Name == named("w", "fldChar"):
 		return f.char(t.Attribute("fldCharType"))
 	}
 	return nil

@@ -73,13 +73,7 @@ func (w *walker) learnCell(start xmlpart.Token, _ sink) {
 }
 
 // skip reads to the end of the current element.
-func (w *walker) skip() {
-	w.children(func(t xmlpart.Token) {
-		if t.Kind == xmlpart.Start {
-			w.skip()
-		}
-	})
-}
+func (w *walker) skip() { w.verbatim(xmlpart.Token{}, io.Discard.(sink)) }
 
 // texts reads an element and returns the text in all of its elements of a name, without their pronunciation.
 func (w *walker) texts(start xmlpart.Token, local string) string {

@@ -218,17 +218,13 @@ func (w *walker) readAhead() bool {
 
 // element copies an element, rewritten by the grammar.
 func (w *walker) element(start xmlpart.Token, out sink) {
-	rewrite := w.grammar[start.Name]
-	if rewrite == nil {
-		rewrite = w.grammar[named("*", start.Name.Local)]
+	for _, name := range [...]xml.Name{start.Name, named("*", start.Name.Local), named("*", "*")} {
+		if rewrite := w.grammar[name]; rewrite != nil {
+			rewrite(w, start, out)
+			return
+		}
 	}
-	if rewrite == nil {
-		rewrite = w.grammar[named("*", "*")]
-	}
-	if rewrite == nil {
-		rewrite = (*walker).inner
-	}
-	rewrite(w, start, out)
+	w.inner(start, out)
 }
 
 // inner copies an element, with its children rewritten by the grammar.
