@@ -24,9 +24,6 @@ func (e *expressions) token() {
 			e.next++
 			continue
 		}
-		if plain := e.skipASCII(); plain {
-			continue
-		}
 		r, n := char.Decode(e.text, e.pos)
 		for len(e.foreign) > 0 && e.foreign[0][1] <= e.pos {
 			e.foreign = e.foreign[1:]
@@ -53,19 +50,6 @@ func (e *expressions) token() {
 		}
 		e.pos += n
 	}
-}
-
-// skipASCII moves behind the visible ASCII characters before the next span, and reports whether there are any.
-func (e *expressions) skipASCII() bool {
-	start, end := e.pos, len(e.text)
-	if e.next < len(e.spans) {
-		end = min(end, e.spans[e.next].Start)
-	}
-	for e.pos < end && e.text[e.pos] > ' ' && e.text[e.pos] < 0x7F {
-		e.pos++
-	}
-	e.looks.Past(e.pos - start)
-	return e.pos > start
 }
 
 // widePunctuation ends a token.

@@ -72,9 +72,6 @@ var (
 // isProse reports whether a token is natural language. In it, removedCode stands for code, and removed for other held text, such
 // as placeholders, which words may touch.
 func (e *expressions) isProse(token string, start int) bool {
-	if isPlainNumber(token) {
-		return true
-	}
 	token = strings.Map(visible, token) // 5 €
 	if e.looks.Match(heldPart, token) {
 		return false
@@ -110,23 +107,6 @@ func (e *expressions) isProse(token string, start int) bool {
 		return start == 0 || e.text[start-1] == '\n' || unicode.IsUpper(char.First(token[1:]))
 	}
 	return true
-}
-
-// isPlainNumber reports whether a token is groups of ASCII digits, and at most one sign of punctuation behind them. These need no
-// other rule.
-func isPlainNumber(token string) bool {
-	digits := 0 // at the end
-	for i := range len(token) {
-		switch {
-		case char.IsASCIIDigit(token[i]):
-			digits++
-		case digits == 0 || !char.OneOf(token[i], ".,") && (i+1 < len(token) || !char.OneOf(token[i], ";:!?")):
-			return false
-		default:
-			digits = 0
-		}
-	}
-	return token != ""
 }
 
 // neverProse are the ASCII signs that proseToken does not have.
