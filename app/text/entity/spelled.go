@@ -85,7 +85,7 @@ var noLexicon = &lexicon{}
 func newLexicon(lang, words, units string) *lexicon {
 	l := &lexicon{reads: words != "" || lang == "ja" || lang == "zh"}
 	if units != "" {
-		l.units = newUnits(lang, units, symbols().begins)
+		l.units = newUnits(lang, units)
 	}
 	if words == "" {
 		return l

@@ -4,7 +4,6 @@ import (
 	_ "embed" // the table
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,8 +29,6 @@ func (u unit) isWord() bool { return u.ids != nil && u.word && !u.short }
 type units struct {
 	ids   map[string][]string // by name
 	names map[string][]string // by unit
-
-	begins trigrams // of the names, and of those that all languages have
 }
 
 //go:embed units.txt
@@ -40,11 +37,11 @@ var unitTable string
 // everywhere is the language of the symbols that all languages have.
 const everywhere = "*"
 
-// symbols are the units of all languages.
-var symbols = sync.OnceValue(func() *units { return newUnits(everywhere, byLanguage(unitTable)[everywhere], trigrams{}) })
+// symbols returns the units of all languages.
+func symbols() *units { return lexiconOf(everywhere).units }
 
-func newUnits(lang, line string, begins trigrams) *units {
-	u := &units{ids: map[string][]string{}, names: map[string][]string{}, begins: begins}
+func newUnits(lang, line string) *units {
+	u := &units{ids: map[string][]string{}, names: map[string][]string{}}
 	for column := range strings.SplitSeq(line, "\t") {
 		id, names, _ := strings.Cut(column, "=")
 		for name := range strings.SplitSeq(names, "|") {
@@ -56,8 +53,6 @@ func newUnits(lang, line string, begins trigrams) *units {
 					u.ids[form] = append(u.ids[form], id)
 				}
 			}
-			code, _ := trigramOf(strings.ToLower(name))
-			u.begins.add(code)
 			u.names[id] = append(u.names[id], name)
 		}
 	}
@@ -106,9 +101,6 @@ func SymbolBehind(text string, i int, lang string) int {
 // longestUnit returns the unit whose longest name starts at byte start and has about most bytes, and the end of the name. glued
 // reports whether a number touches the name.
 func (r *reader) longestUnit(start, most int, glued bool) (u unit, end int) {
-	if !r.startsUnit(start) {
-		return u, 0
-	}
 	for at := start; at < min(len(r.text), start+most); {
 		c, n := char.Decode(r.text, at)
 		at += n
@@ -146,27 +138,6 @@ func (r *reader) unitBefore(start int) unit {
 		}
 	}
 	return unit{}
-}
-
-// startsUnit reports whether the name of a unit may start at byte i, so that most words need no more than this.
-func (r *reader) startsUnit(i int) bool {
-	table, code := r.lexicon.units, trigram(0)
-	if table == nil {
-		table = symbols()
-	}
-	for n := 1; ; n++ {
-		c, size := char.Decode(r.text, i)
-		if size == 0 {
-			return false
-		}
-		i, code = i+size, code.with(unicode.ToLower(c))
-		switch next, _ := char.Decode(r.text, i); {
-		case n == 3:
-			return table.begins.has(code)
-		case !(char.IsWord(c) && char.IsWord(next)) && table.begins.has(code):
-			return true
-		}
-	}
 }
 
 // unitNamed returns the unit of a name.
