@@ -35,9 +35,9 @@ type lexicon struct {
 	most   int            // maximum number of words of a number; 0 if there are no words
 	months []string       // columns of the table, as the language writes the names
 
-	starts map[string]bool // the first words of what spelledNumber reads
-	begins trigrams        // of starts
-	inside trigrams        // of roots, and of other parts of the words that it reads
+	starts map[string]bool    // the first words of what spelledNumber reads
+	begins [mostTrigrams]bool // the trigrams of starts
+	inside [mostTrigrams]bool // those of roots, and of other parts of the words that it reads
 }
 
 // half is the end of German numbers: zweieinhalb.
@@ -114,13 +114,13 @@ func newLexicon(lang, words, units string) *lexicon {
 			first, _, _ := strings.Cut(word, " ")
 			l.starts[first] = true
 			code, _ := trigramOf(first)
-			l.begins.add(code)
+			l.begins[code] = true
 		}
 	}
 	for _, part := range append(l.roots, half) {
 		code, letters := trigramOf(part)
 		for ; code < mostTrigrams; code += 1 << (letters * trigramBits) { // behind any letters
-			l.inside.add(code)
+			l.inside[code] = true
 		}
 	}
 	return l
@@ -144,9 +144,9 @@ func (l *lexicon) starter(text string, i int) (starts bool, end int) {
 		}
 		code = code.with(c)
 		if count++; count <= 3 {
-			begins = l.begins.has(code)
+			begins = l.begins[code]
 		}
-		if l.inside.has(code) || c == ' ' || end-i >= longestWord {
+		if l.inside[code] || c == ' ' || end-i >= longestWord {
 			return l.most > 0, end
 		}
 	}
@@ -171,13 +171,6 @@ func trigramOf(word string) (code trigram, letters int) {
 	}
 	return code, letters
 }
-
-// trigrams is a set of codes.
-type trigrams [mostTrigrams / 32]uint32
-
-func (t *trigrams) add(code trigram) { t[code>>5] |= 1 << (code & 31) }
-
-func (t *trigrams) has(code trigram) bool { return t[code>>5]>>(code&31)&1 != 0 }
 
 // add adds a word of column i.
 func (l *lexicon) add(i int, word string, unsure bool) {

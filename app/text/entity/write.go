@@ -28,7 +28,7 @@ func Write(number, from, to string) string {
 	if m := eastYear.FindStringSubmatch(number); m != nil {
 		return cmp.Or(m[2], yearOf(m[1]))
 	}
-	r := reader{text: plainNumbers(number), lexicon: &lexicon{units: lexiconOf(from).units}, lang: from}
+	r := reader{text: plainNumbers(number), lexicon: lexiconOf(from), lang: from}
 	value := amountForm.FindString(r.text)
 	r.pos = len(value)
 	if written, end := r.hanzi(value, r.pos); end > r.pos && digitsAt(value, 0) == value {
