@@ -24,29 +24,22 @@ type Letters struct {
 
 // LettersOf counts the letters of a text.
 func LettersOf(text string) (l Letters) {
-	digits := 0
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {
 			if i++; char.IsASCIILetter(c) {
 				l.ascii++
+				l.scripts |= latin
 			} else if char.IsASCIIDigit(c) {
-				digits++
+				l.ascii++
 			}
 			continue
 		}
 		r, n := char.Decode(text, i)
-		if i += n; char.IsPlainLetter(r) {
-			l.other++
-			l.scripts |= plainScript(r)
-		} else if unicode.In(r, unicode.L, unicode.N, unicode.M) {
+		if i += n; char.IsPlainLetter(r) || unicode.In(r, unicode.L, unicode.N, unicode.M) {
 			l.other++
 			l.scripts |= scriptOf(r)
 		}
 	}
-	if l.ascii > 0 {
-		l.scripts |= latin
-	}
-	l.ascii += digits
 	return l
 }
 
