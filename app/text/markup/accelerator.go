@@ -72,13 +72,12 @@ func (a Accelerator) Restore(translation, to string) string {
 	if a.sign == "" || translation == "" {
 		return translation
 	}
+	label, _, _ := strings.Cut(translation, "\t") // the shortcut of a label follows
 	if to == "ja" || to == "zh" || to == "ko" {
-		label, _, _ := strings.Cut(translation, "\t") // the shortcut of a label follows
 		bare := strings.TrimRight(label, " .…:：")
 		return bare + "(" + a.sign + strings.ToUpper(string(a.letter)) + ")" + translation[len(bare):]
 	}
 	at := -1
-	label, _, _ := strings.Cut(translation, "\t") // the shortcut of a label follows
 	for i, r := range label {
 		if unicode.IsLetter(r) && (at < 0 || unicode.ToLower(r) == unicode.ToLower(a.letter)) {
 			if at = i; unicode.ToLower(r) == unicode.ToLower(a.letter) {

@@ -216,7 +216,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 	if len(spans) > 0 {
 		e.joinHeld(start, end, spans)
 	}
-	if n := e.wholeLength(raw); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
+	if n := lengthOf(e.looks.Find(wholeForm, raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
 		e.hold(start, start+n)
 		return
 	}
@@ -234,7 +234,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		return
 	}
-	if n := faceLength(raw); n > 0 && isFace(raw[:n]) {
+	if n := len(faceForm.FindString(raw)); n > 0 && isFace(raw[:n]) {
 		if e.isForeign {
 			n = len(raw)
 		}
@@ -336,22 +336,6 @@ var usualEnds = func() map[string]bool {
 	}
 	return set
 }()
-
-// wholeLength returns the length of the wholeForm at the start of a token.
-func (e *expressions) wholeLength(token string) int {
-	if !char.OneOf(token[0], "#:\"'`$") && !char.IsASCIIDigit(token[0]) {
-		return 0
-	}
-	return lengthOf(e.looks.Find(wholeForm, token))
-}
-
-// faceLength returns the length of the faceForm at the start of a token.
-func faceLength(token string) int {
-	if token[0] != '(' {
-		return 0
-	}
-	return len(faceForm.FindString(token))
-}
 
 // joinHeld joins the placeholders and code of a token with only signs or a short unit between them, a unit behind them, and signs
 // before the first one.

@@ -3,7 +3,6 @@ package markup
 import (
 	"context"
 	"regexp"
-	"slices"
 	"strings"
 
 	"dragoman/app/text/char"
@@ -73,14 +72,12 @@ func (s Sentence) withAmounts(lang string) Sentence {
 
 // withMonths returns the spans with one for each date that has the name of its month: 30 August 1991.
 func (s Sentence) withMonths(lang string) []Span {
-	var spans []Span // nil until the first date
+	spans := make([]Span, 0, len(s.Spans))
 	for i := 0; i < len(s.Spans); i++ {
 		s.looks.Past(1)
 		span, low := s.Spans[i], 0
-		if spans != nil {
-			low = spans[len(spans)-1].End
-		} else if i > 0 {
-			low = s.Spans[i-1].End
+		if n := len(spans); n > 0 {
+			low = spans[n-1].End
 		}
 		if span.Kind == Number && char.IsASCIIDigit(s.Text[span.Start]) {
 			if start, end := entity.DateAt(s.Text, span.Start, lang); end > 0 && start >= low {
@@ -89,20 +86,11 @@ func (s Sentence) withMonths(lang string) []Span {
 					last++
 				}
 				if s.Spans[last].End <= end && (last+1 == len(s.Spans) || s.Spans[last+1].Start >= end) {
-					if spans == nil {
-						spans = slices.Clone(s.Spans[:i])
-					}
-					spans, i = append(spans, Span{Start: start, End: end, Kind: Number}), last
-					continue
+					span, i = Span{Start: start, End: end, Kind: Number}, last
 				}
 			}
 		}
-		if spans != nil {
-			spans = append(spans, span)
-		}
-	}
-	if spans == nil {
-		return s.Spans
+		spans = append(spans, span)
 	}
 	return spans
 }

@@ -91,9 +91,6 @@ func (s Sentence) compareNumbers(source, translation string) error {
 // markers counts markers of the styles that do not occur in ordinary text.
 func (s Sentence) markers(text string) int {
 	count := 0
-	if !strings.ContainsAny(text, "[［⟦【〔〚「XxＸｘ<＜〈《‹«") { // as in most texts
-		return 0
-	}
 	for _, style := range styles {
 		if style.open != "#" {
 			count += len(style.find(s.looks, text))
