@@ -11,7 +11,7 @@ import (
 	tiff "golang.org/x/image/tiff/lzw"
 )
 
-// decode decodes data. It keeps what precedes a fault, as viewers do.
+// decode decodes data. It keeps what precedes a fault, as viewers do. Filters of pictures, run lengths among them, are not known.
 func decode(filter string, parameters dict, data []byte, memory *memory) ([]byte, error) {
 	var r io.Reader
 	switch filter {
@@ -38,8 +38,6 @@ func decode(filter string, parameters dict, data []byte, memory *memory) ([]byte
 			end = len(data)
 		}
 		r = hex.NewDecoder(bytes.NewReader(bytes.Join(bytes.Fields(data[:end]), nil)))
-	case "/RunLengthDecode", "/RL":
-		r = &runLengths{data: data}
 	default:
 		return nil, errUnreadable
 	}
@@ -112,36 +110,4 @@ func paeth(a, b, c byte) byte {
 		return b
 	}
 	return c
-}
-
-// runLengths decodes runs of equal bytes.
-type runLengths struct {
-	data  []byte
-	again int // remaining repetitions of the first byte
-	plain int // remaining bytes as they are
-}
-
-// Read implements [io.Reader].
-func (r *runLengths) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		switch {
-		case r.again > 0 && len(r.data) > 0:
-			p[n] = r.data[0]
-			if r.again--; r.again == 0 {
-				r.data = r.data[1:]
-			}
-			n++
-		case r.plain > 0 && len(r.data) > 0:
-			p[n], r.data = r.data[0], r.data[1:]
-			r.plain--
-			n++
-		case len(r.data) < 2 || r.data[0] == 128:
-			return n, io.EOF
-		case r.data[0] < 128:
-			r.plain, r.data = int(r.data[0])+1, r.data[1:]
-		default:
-			r.again, r.data = 257-int(r.data[0]), r.data[1:]
-		}
-	}
-	return n, nil
 }

@@ -32,9 +32,6 @@ func packed(t *testing.T, filters, text string) string {
 		case "/ASCIIHexDecode":
 			data = []byte(hex.EncodeToString(data) + ">")
 			continue
-		case "/RunLengthDecode": // of one letter
-			data = append(bytes.Repeat([]byte{129, data[0]}, len(data)/128), 128)
-			continue
 		default:
 			require.Fail(t, filter)
 		}
@@ -82,7 +79,6 @@ func TestUnpackedMemory(t *testing.T) {
 		"Flate on Flate":     {contents("/FlateDecode /FlateDecode", "", packed(t, "/FlateDecode", flate)), false},
 		"Flate in hex":       {contents("/ASCIIHexDecode /FlateDecode", "", packed(t, "/ASCIIHexDecode", flate)), false},
 		"LZW":                {contents("/LZWDecode", "/DecodeParms[<</EarlyChange 0>>]", packed(t, "/LZWDecode", spaces)), false},
-		"run lengths":        {contents("/RunLengthDecode", "", packed(t, "/RunLengthDecode", spaces)), false},
 		"a predictor":        {contents("/FlateDecode", "/DecodeParms[<</Predictor 12/Columns 1000000>>]", packed(t, "/FlateDecode", spaces+spaces)), false},
 		"columns of nothing": {contents("/FlateDecode", "/DecodeParms[<</Predictor 12/Columns 2000000000>>]", packed(t, "/FlateDecode", "x")), true},
 		"a font":             {with(show, font(truetype), "/Length1 16777216", "/FlateDecode", flate), false},

@@ -36,11 +36,8 @@ func tidy(row []*span) []*span {
 		}
 	}
 	usual := 0.0 // the gap of letters that are set apart
-	if len(gaps) > 0 {
-		slices.Sort(gaps)
-		if usual = gaps[len(gaps)/2]; usual > columnGap/2 {
-			usual = 0
-		}
+	if slices.Sort(gaps); len(gaps) > 0 {
+		usual = gaps[len(gaps)/2]
 	}
 	out := row[:0]
 	for _, s := range row {
@@ -208,9 +205,8 @@ func (p *page) isGutter(g gap) bool {
 	if s.angle == 0 && p.hasRule(g.lo, g.hi, s.y, g.size) {
 		return true
 	}
-	support, aligned, edges := g.supports(narrowGap * g.size)
+	support, aligned, _ := g.supports(narrowGap * g.size)
 	hasSpace := !math.IsNaN(s.spaced)
-	usual, count := g.others()
 	switch {
 	case !s.isSpaced: // within a word, or between cells without a gap
 		return support > 0 && aligned == support && g.isOdd()
@@ -221,14 +217,14 @@ func (p *page) isGutter(g gap) bool {
 	case support > 0 && aligned*2 > support && g.isOdd() && (aligned > 1 || wide > 1.6*g.habits.usual*g.size):
 		return true
 	case g.isEven(): // like the gaps beside it
-		return support >= 4 && edges*10 >= support*8 && wide >= gutterGap*g.size
+		return false
 	case wide >= columnGap*g.size:
 		return g.isOdd() || !g.isJustified()
-	case wide < gutterGap*g.size, count >= 1 && wide < 1.4*usual:
+	case wide < gutterGap*g.size:
 		return false
 	}
-	support, aligned, edges = g.supports(columnWhite * g.size)
-	return support >= 3 && edges*10 >= support*6 || support >= 1 && aligned == support && wide >= tableGap*g.size && (count == 0 || wide > 2*usual)
+	support, aligned, edges := g.supports(columnWhite * g.size)
+	return support >= 3 && edges*10 >= support*6 || support >= 1 && aligned == support && wide >= tableGap*g.size
 }
 
 // isEven reports whether the gap is as wide as one beside it, exactly if only one of them has spaces.
@@ -292,22 +288,6 @@ func (g gap) supports(width float64) (support, aligned, edges int) {
 }
 
 func hasDigit(text string) bool { return strings.ContainsFunc(text, unicode.IsDigit) }
-
-// others returns the median of the other gaps between words in the column, and their number.
-func (g gap) others() (median float64, count int) {
-	var gaps []float64
-	row := g.rows[g.n]
-	for j := g.from + 1; j < g.to; j++ {
-		if wide := row[j].x0 - row[j-1].x1; j != g.i && row[j].isSpaced && wide < 3*row[j].size {
-			gaps = append(gaps, wide)
-		}
-	}
-	if len(gaps) == 0 {
-		return 0, 0
-	}
-	slices.Sort(gaps)
-	return gaps[len(gaps)/2], len(gaps)
-}
 
 // isJustified reports whether a wide gap is one between words of a justified text: a neighbouring line with the same edges, but for
 // an indent, has no gap there.
