@@ -3,9 +3,9 @@
 #
 # In Arabic writing lam and alef join into one glyph, for which a PDF file has two letters, لا, in the order in which they are read: "no, not".
 # Readers of PDF that turn lines from right to left around, letter by letter, turn these two around as well, and get ال, "the". All words
-# with the glyph are changed, as in الأسلاك, "the wires". PyMuPDF 2.0, pypdfium2 5.15.2 and pdfjs-dist 5.6.205 (the last for Node.js 20) do so with files of Typst (typst
-# 0.15.2 of PyPI), as does Debian's poppler 22.12. pypdf 7.1.1 finds the two letters in their order. Each text is Arabic and has all
-# letters, so nothing looks wrong to a program or to anyone who does not read it.
+# with the glyph are changed, as in الأسلاك, "the wires". PyMuPDF 2.0, pypdfium2 5.15.2 and pdfjs-dist 5.6.205 (the last for Node.js 20) do
+# so with files of Typst (typst 0.15.2 of PyPI), as does Debian's poppler 22.12. pypdf 7.1.1 finds the two letters in their order. Each
+# text is Arabic and has all letters, so nothing looks wrong to a program or to anyone who does not read it.
 #
 #   لا تفتح الباب  ("do not open the door") -> ال تفتح الباب
 #
