@@ -38,6 +38,7 @@ func TestFind(t *testing.T) {
 		{"", "text/x-ass", "[Script Info]", "ass"},
 		{"Localizable.strings", "", "\xff\xfe\"\x00", "strings"},
 		{"Localizable.stringsdict", "", "<plist>", "stringsdict"},
+		{"Info.plist", "", "<plist>", "plist"},
 		{"letter.eml", "", "From: a@b.c", "eml"},
 		{"", "message/rfc822", "From: a@b.c", "eml"},
 		{"report.pdf", "", "%PDF-1.7", "pdf"},

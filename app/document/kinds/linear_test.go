@@ -78,6 +78,7 @@ var hostile = map[string][][3]string{
 		{`{"cells":[{"cell_type":"markdown","source":"`, `a\n\n`, `"}]}`}, {`{"cells":[{"cell_type":"code","outputs":[`, `"a",`, `"b"]}]}`},
 	},
 	"android":     {{"<resources>", `<string name="a">b</string>`, "</resources>"}, {`<resources><string name="a">`, "b <b>c</b>", "</string></resources>"}, {`<resources><string-array name="a">`, "<item>b</item>", "</string-array></resources>"}},
+	"plist":       {{`<plist version="1.0"><dict>`, "<key>FooterText</key><string>b</string>", "</dict></plist>"}},
 	"stringsdict": {{`<plist version="1.0"><dict>`, "<key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>b</string></dict>", "</dict></plist>"}},
 	"xcstrings":   {{`{"sourceLanguage":"en","strings":{`, `"a b":{},`, `"c":{}}}`}},
 	"html": {{"<html><body>", "<p>a</p>", "</body></html>"}, {"<p>", "<b>a</b> ", "</p>"}, {"", "<div>", ""}, {"", "<img alt='a'>", ""}, {"<table>", "<tr><td>a", ""},

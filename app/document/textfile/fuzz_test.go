@@ -231,6 +231,8 @@ func FuzzProperties(f *testing.F) {
 
 func FuzzStrings(f *testing.F) { fuzzKind(f, "strings", sameAgain("strings", asItIs)) }
 
+func FuzzPlist(f *testing.F) { fuzzKind(f, "plist", sameAgain("plist", asItIs)) }
+
 func FuzzStringsdict(f *testing.F) { fuzzKind(f, "stringsdict", sameAgain("stringsdict", asItIs)) }
 
 func FuzzResx(f *testing.F) { fuzzKind(f, "resx", sameAgain("resx", asItIs)) }

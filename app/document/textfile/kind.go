@@ -69,7 +69,8 @@ func Kinds() []*document.Kind {
 		newKind("properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")),
 		newKind("android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")),
 		newKind("resx", []string{".resx", ".resw"}, "text/microsoft-resx", markup.Text, resx, each(100, "<=")),
-		newKind("strings", []string{".strings"}, "text/x-apple-strings", markup.Text, appleStrings, each(110, "\n;")),
+		newKind("strings", []string{".strings"}, "text/x-apple-strings", markup.Text, appleStrings, each(110, "\n;<=")),
+		newKind("plist", []string{".plist"}, "application/x-plist", markup.Text, infoPlist, each(100, "<=")),
 		newKind("stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", markup.Text, stringsdict, each(100, "<=")),
 		newKind("xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", markup.Text, xcstrings, each(270, ",[{\n")),
 	}
@@ -78,7 +79,7 @@ func Kinds() []*document.Kind {
 // newKind returns a kind whose documents rewrite goes through. memory returns the approximate heap for reading a text, beside a
 // few copies of it.
 func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass), memory func(text string) int64) *document.Kind {
-	isXML := slices.Contains([]string{"html", "ttml", "ts", "xliff", "android", "resx", "stringsdict", "svg", "tmx"}, name)
+	isXML := slices.Contains([]string{"html", "ttml", "ts", "xliff", "android", "resx", "stringsdict", "plist", "svg", "tmx"}, name)
 	r := rewriter{rewrite, memory, name == "properties", name == "eml", isXML, slices.Contains([]string{"srt", "sbv", "lrc", "csv", "tsv", "html", "txt"}, name)}
 	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: form, Rewrite: r.rewrite}
 }

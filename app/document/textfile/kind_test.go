@@ -252,6 +252,8 @@ func TestWritten(t *testing.T) {
 		{"properties", "a=b\u00e9", "\u00e8", "a=\u00e8"},
 		{"properties", "a=b\xe9", "\u20ac\u00e8", "a=\\u20ac\\u00e8"},
 		{"strings", `"a" = "b";`, "x \"y\"\\\nz", `"a" = "x \"y\"\\\nz";`},
+		{"strings", "<?xml version=\"1.0\"?><!DOCTYPE plist><plist><dict><key>a b</key><string>c d</string></dict></plist>", "x < y", "<?xml version=\"1.0\"?><!DOCTYPE plist><plist><dict><key>a b</key><string>x &lt; y</string></dict></plist>"},
+		{"plist", "<plist><dict><key>CFBundleName</key><string>a b</string><key>NSCameraUsageDescription</key><string>c d</string><key>Titles</key><array><string>e</string><string>f</string></array><key>X</key><string>g h</string></dict></plist>", "x < y", "<plist><dict><key>CFBundleName</key><string>a b</string><key>NSCameraUsageDescription</key><string>x &lt; y</string><key>Titles</key><array><string>x &lt; y</string><string>x &lt; y</string></array><key>X</key><string>g h</string></dict></plist>"},
 		{"stringsdict", "<plist><key>one</key><string>b</string></plist>", "x < y & z", "<plist><key>one</key><string>x &lt; y &amp; z</string></plist>"},
 		{"resx", `<root><data name="a"><value>b</value></data></root>`, "x < y & z", `<root><data name="a"><value>x &lt; y &amp; z</value></data></root>`},
 		{"ts", `<TS><message><source>b</source><translation type='unfinished' /></message></TS>`, "x < y", `<TS><message><source>b</source><translation type="unfinished">x &lt; y</translation></message></TS>`},

@@ -188,6 +188,7 @@ func TestEncodingsOfXML(t *testing.T) {
 		"ttml":        {`<tt><body><p>`, `</p></body></tt>`},
 		"xliff":       {`<xliff version="1.2"><file><body><trans-unit id="1"><source>`, `</source></trans-unit></body></file></xliff>`},
 		"android":     {`<resources><string name="a">`, `</string></resources>`},
+		"plist":       {`<plist version="1.0"><dict><key>FooterText</key><string>`, `</string></dict></plist>`},
 		"stringsdict": {`<plist version="1.0"><dict><key>k</key><dict><key>NSStringLocalizedFormatKey</key><string>`, `</string></dict></dict></plist>`},
 	}
 	for name, doc := range docs {

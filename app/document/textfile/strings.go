@@ -15,8 +15,12 @@ var (
 
 const stringsWord = `"(?:[^"\\]|\\(?s:.))*"|[\w.$:/-]+`
 
-// appleStrings translates the values of Apple's .strings.
+// appleStrings translates the values of Apple's .strings, which may be a property list.
 func appleStrings(p *pass) {
+	if strings.HasPrefix(p.text, "<") {
+		stringsdict(p)
+		return
+	}
 	p.formatter = print
 	at := 0
 	read := func(pattern *regexp.Regexp, wanted string) (start, end int) { // behind white space and comments

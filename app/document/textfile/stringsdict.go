@@ -47,7 +47,21 @@ func stringsdict(p *pass) {
 	}}.read(p)
 }
 
+// infoPlist translates the strings of a property list that systems show, such as those of Info.plist and of settings.
+func infoPlist(p *pass) {
+	key := ""
+	xmlFormat{"plist", "is no property list", nil, func(x *xmlReader, e *xmlElement) {
+		switch {
+		case e.name == "key":
+			key = e.text
+		case e.name == "string" && shownKey.MatchString(key):
+			p.value(e.inner, e.innerEnd, e.text, xmlText.Replace)
+		}
+	}}.read(p)
+}
+
 var (
+	shownKey       = regexp.MustCompile(`^(?:\w+UsageDescription|NSHumanReadableCopyright|CFBundleTypeName|UTTypeDescription|UIApplicationShortcutItem(?:Title|Subtitle)|(?:Short)?Titles?|FooterText)$`)
 	ruleKey        = regexp.MustCompile(`^NSStringFormat(?:SpecType|ValueType)Key$`)
 	formatVariable = regexp.MustCompile(`%(?:\d+\$)?#@\w+@`)
 )
