@@ -212,7 +212,7 @@ func times(text string) (list []string) {
 // The test needs a named separator: a guess for arbitrary bytes may differ the second time.
 func FuzzCSV(f *testing.F) {
 	fuzzKind(f, "csv", func(t *testing.T, doc, out, translation string, before []string) {
-		if strings.HasPrefix(doc, "sep=") {
+		if strings.HasPrefix(doc, "sep=") && len(doc) > 5 && strings.ContainsAny(doc[5:6], "\r\n") {
 			sameAgain("csv", asItIs)(t, doc, out, translation, before)
 		}
 	})
