@@ -247,6 +247,18 @@ func TestDrawnUpsideDown(t *testing.T) {
 	}
 }
 
+// A label does not grow into the field of a form behind it.
+func TestField(t *testing.T) {
+	data := bytes.Replace(made(1, 0, at(100, 700, "(Name:)")+at(100, 600, "(A line that is far wider than the label and its field are)")), []byte("/Contents"),
+		[]byte("/Annots[<</Type/Annot/Subtype/Widget/FT/Tx/Rect[140 690 300 715]>>]/Contents"), 1)
+	found := pictures(t, translated(t, data, "fr", func(string) string { return "Votre nom de famille" }))[0]
+	for _, s := range found.spans {
+		if s.y > 650 {
+			assert.LessOrEqual(t, s.x1, 140.0, s.text)
+		}
+	}
+}
+
 // The name of a font tells its style.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]style{

@@ -308,7 +308,8 @@ func (f *file) links(p *page) {
 	last := ""
 	for _, value := range f.objects.list(p.dict.get("Annots")) {
 		d := f.objects.dict(value)
-		if string(d.get("Subtype")) != "/Link" {
+		kind := string(d.get("Subtype"))
+		if kind != "/Link" && kind != "/Widget" {
 			continue
 		}
 		f.take(spanCost)
@@ -321,6 +322,12 @@ func (f *file) links(p *page) {
 		if r := f.objects.list(d.get("Rect")); len(r) == 4 {
 			x0, y0, x1, y1 := f.objects.number(r[0]), f.objects.number(r[1]), f.objects.number(r[2]), f.objects.number(r[3])
 			l.box = box{min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)}
+		}
+		if kind == "/Widget" { // a text grows no further than to the field of a form
+			if len(p.rules) < maxRules {
+				p.rules = append(p.rules, box{l.left, l.bottom, l.left, l.top})
+			}
+			continue
 		}
 		if p.links = append(p.links, l); len(p.links) > maxTexts {
 			f.looks.Check(document.TooLarge("a page of the PDF has more than %d links: it cannot be translated", maxTexts))
