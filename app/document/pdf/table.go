@@ -26,7 +26,7 @@ type column struct {
 	left, right float64
 }
 
-// maxColumns is the maximum number of columns of a table.
+// maxColumns is the maximum number of cells of a row, and of columns of a table to which rows are added.
 const maxColumns = 200
 
 // tabulate finds the tables of a page in its rows.
@@ -49,7 +49,7 @@ func tabulate(rows [][]*line) {
 
 // add adds a row, unless it is far below, or a line of it is not aligned with those of a column that it touches.
 func (t *table) add(row []*line) bool {
-	if n := len(t.rows); n > 0 && t.rows[n-1][0].y-row[0].y > 3*row[0].size {
+	if n := len(t.rows); n > 0 && (t.rows[n-1][0].y-row[0].y > 3*row[0].size || len(t.columns) > maxColumns) {
 		return false
 	}
 	columns, isNew := make([]*column, len(row)), true
