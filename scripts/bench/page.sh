@@ -25,7 +25,7 @@ export DRAGOMAN_BENCH_MODELS=$BENCH_DIR
 {
   git rev-parse --short HEAD
   bench -bench 'Step/int8' -benchtime 36x ./model/cpu
-  bench -bench 'Encode|Open' -benchtime 9x ./model/cpu
+  bench -bench '(Encode|Open)/int8' -benchtime 36x ./model/cpu
   bench -bench Arrivals -benchtime 1x -count 3 ./app/engine
 } | tee docs/benchmarks/go.txt
 

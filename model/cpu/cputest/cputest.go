@@ -116,10 +116,14 @@ func exportTo(t testing.TB, out, checkpoint string, precision model.Precision) {
 }
 
 // Benchmarked returns the export for benchmarks: the one in the folder DRAGOMAN_BENCH_MODELS, if it is set, or else the export of
-// the bundled model.
+// the bundled model. Without the precision in that folder, it skips the benchmark.
 func Benchmarked(b *testing.B, precision model.Precision) string {
 	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
-		return filepath.Join(dir, string(precision))
+		dir = filepath.Join(dir, string(precision))
+		if _, err := os.Stat(dir); err != nil {
+			b.Skip(err)
+		}
+		return dir
 	}
 	return Exported(b, Bundled(), precision)
 }
