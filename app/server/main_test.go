@@ -5,8 +5,10 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(Main("dev"))
 	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // one of hangUp may arrive when the service of its test has ended
 	os.Exit(withExport(m.Run))
 }
 
