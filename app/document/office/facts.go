@@ -125,9 +125,12 @@ func (w *walker) followTexts() {
 		if stays {
 			w.remember(t.text)
 		}
-		if compared && !b.compared[folded(t.text)] {
-			b.compared[folded(t.text)] = true
-			w.remembered += rememberedCost + len(folded(t.text))
+		if !compared {
+			continue
+		}
+		if key := folded(t.text); !b.compared[key] {
+			b.compared[key] = true
+			w.remembered += rememberedCost + len(key)
 		}
 	}
 	w.looks.Check(w.pay(w.remembered))
