@@ -45,8 +45,8 @@ func pluralsOf(code string, rules *plural.Rules) (categories []string, onlyOne b
 
 // hasMillions reports whether a language has a category for whole millions alone.
 func hasMillions(code string) bool {
-	categories, _ := pluralsOf(code, plural.Cardinal)
-	return len(categories) > 0 && !slices.Contains(categories, "many") && language.Plurals(code, plural.Cardinal)(1_000_000, "") == plural.Many
+	formOf := language.Plurals(code, plural.Cardinal)
+	return formOf != nil && formOf(1_000_000, "") == plural.Many && formOf(1000, "") != plural.Many
 }
 
 // pluralSamples are the numbers by which rules are compared.
