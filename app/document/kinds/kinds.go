@@ -45,10 +45,10 @@ func As(kind *document.Kind, as string) (*document.Kind, error) {
 // unknown, or the contents are of another one.
 func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 	found := byName(name)
-	if what := remedy(name, mediaType); len(found) == 0 && what != "" {
-		return nil, document.Refuse(nil, "%s is %s", called(name, mediaType), what)
-	}
 	if len(found) == 0 {
+		if what := remedy(name, mediaType); what != "" {
+			return nil, document.Refuse(nil, "%s is %s", called(name, mediaType), what)
+		}
 		found = byMediaType(mediaType)
 	}
 	if isNamesake(found, head) {
