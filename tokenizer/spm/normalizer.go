@@ -120,7 +120,8 @@ func (n *normalizer) plainRun(s string) int {
 	return at
 }
 
-// next normalizes the start of s, which is not empty: the longest user-defined piece, or else what the rules make of it. length is the number of bytes of s used, at least 1.
+// next normalizes the start of s, which is not empty: the longest user-defined piece, or else what the rules make of it. length is the
+// number of bytes of s used, at least 1.
 func (n *normalizer) next(s string) (out string, length int) {
 	if length, _ := n.kept.prefix(s); length > 0 {
 		return s[:length], length
